@@ -1,0 +1,4 @@
+package policy
+
+// Template is a place with variables.
+type Template struct{ text string }

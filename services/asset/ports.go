@@ -1,0 +1,145 @@
+package asset
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/policy"
+)
+
+// Gate is what the asset service asks of the graph. The dependency service answers it: over NATS, or directly when both
+// run in one process. No answer is an error, and then nothing is erased or written.
+type Gate interface {
+	// Current answers one Answer a Question, in order.
+	Current(ctx context.Context, questions []events.Question) ([]events.Answer, error)
+	// Admit checks a caller's right to read or write a part now. Refusals: not-found, gone, unknown-part, lease-lost. A
+	// write to a part that was erased makes it present again, in its new generation.
+	Admit(ctx context.Context, admission events.Admission) (events.Admitted, error)
+}
+
+// DocumentRef is one document of one generation. The key alone is the fence when it holds the generation (Fenced); else
+// reads and deletes also compare the `generation` field, and a document without that field matches too (adopted stores).
+type DocumentRef struct {
+	Collection string
+	Key        string
+	IDField    string // empty: _id
+	IDType     policy.IDType
+	Generation string
+	Fenced     bool
+}
+
+// Documents is the document store. Every call acts on primary data with majority writes. Calls with many refs are one
+// round trip a collection; errs and the other slices have one entry a ref. A ref with an empty key is refused before
+// anything is sent. ErrNoDatabase-like faults (a wrong address) are errors, never "absent".
+type Documents interface {
+	// Delete removes the documents; a document that is not there is a success that counts 0.
+	Delete(ctx context.Context, refs []DocumentRef) (deleted []int64, errs []error)
+	// Exists looks afresh whether each document is there, by the same comparison as Delete.
+	Exists(ctx context.Context, refs []DocumentRef) (exists []bool, errs []error)
+	// Put writes a document with its generation. Over a document of a greater generation: problem.Gone.
+	Put(ctx context.Context, ref DocumentRef, body map[string]any) error
+	// Get reads it; problem.NotFound when there is none of this generation.
+	Get(ctx context.Context, ref DocumentRef) (map[string]any, error)
+	// Ping tells whether the store answers.
+	Ping(ctx context.Context) error
+}
+
+// Place is a set of object keys in one bucket: all below Prefix, or Key alone. Exactly one of both is set.
+type Place struct {
+	Bucket string
+	Prefix string
+	Key    string
+}
+
+// Version is one thing that a listing found at a place: an object version, a delete marker, or an unfinished upload.
+type Version struct {
+	Key      string
+	ID       string // version id ("null" where the store says so; empty in a bucket without versions), or upload id
+	Bytes    int64
+	Marker   bool
+	Upload   bool
+	Modified time.Time
+}
+
+// Listing is what one look at a place found: everything, or the first part of it when More is true.
+type Listing struct {
+	Versions []Version
+	More     bool
+}
+
+// Blobs is the object store. Errors say which bucket; a missing bucket is a *Blocked, never an empty listing.
+type Blobs interface {
+	// List looks afresh at each place, from its start, and gives up to limit versions of each. Listings and errs have
+	// one entry a place. Neighbouring places of one bucket may share calls.
+	List(ctx context.Context, places []Place, limit int) (listings []Listing, errs []error)
+	// Delete removes exactly these versions of one bucket (and aborts the uploads among them), never by key alone where
+	// the bucket has versions. What is not there any more is a success. errs has one entry a version.
+	Delete(ctx context.Context, bucket string, versions []Version) (errs []error)
+	// Mode tells how the bucket keeps versions.
+	Mode(ctx context.Context, bucket string) (BucketMode, error)
+	// Put writes one object (tests, the demo).
+	Put(ctx context.Context, bucket, key string, body io.Reader, size int64) error
+	// Ping tells whether the store answers.
+	Ping(ctx context.Context) error
+}
+
+// BucketMode is what a bucket was found to do.
+type BucketMode struct {
+	Versioning string // "enabled", "suspended" or "off"
+	ObjectLock bool
+	// Replicated: copies go to places out of our reach.
+	Replicated bool
+}
+
+// LedgerKey names one erasure of one part.
+type LedgerKey struct {
+	Deletion string
+	Asset    string
+	Part     string
+}
+
+// Inventory is what a listing found, written down before anything of it is deleted.
+type Inventory struct {
+	Count int64
+	Bytes int64
+	Hash  string // hex SHA-256 over the sorted entries
+	// Keys and version ids, only where the place does not hold the generation: at most 1,000 a page.
+	Versions []Version
+}
+
+// Entry is the state of the ledger for one key.
+type Entry struct {
+	Done     bool
+	Evidence events.PartEvidence // set when Done
+	Pages    int                 // inventories written so far; the head holds the first
+}
+
+// Ledger is the asset service's memory: append-only, insert first, read only on a duplicate, never updated. It keeps
+// what was there (the inventory) before the first destructive step, then that all is gone.
+type Ledger interface {
+	// Open writes the head of each erasure with its first inventory. Where a head exists already, the entry tells how
+	// far that erasure was; nothing is overwritten. Entries and errs have one entry a head.
+	Open(ctx context.Context, heads []Head) (entries []Entry, errs []error)
+	// Page adds a further inventory. A page with that number that exists already stays as it is.
+	Page(ctx context.Context, key LedgerKey, number int, inventory Inventory) error
+	// Done writes the last record of each erasure. Where one exists, the evidence that stands is given back.
+	Done(ctx context.Context, records []Record) (evidence []events.PartEvidence, errs []error)
+	// Totals adds up the inventories of one erasure, for its evidence after an interruption.
+	Totals(ctx context.Context, key LedgerKey) (Inventory, error)
+}
+
+// Head opens an erasure.
+type Head struct {
+	Key        LedgerKey
+	Generation string // the part's
+	Inventory  Inventory
+	At         time.Time
+}
+
+// Record closes one.
+type Record struct {
+	Key      LedgerKey
+	Evidence events.PartEvidence
+}

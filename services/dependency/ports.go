@@ -1,0 +1,183 @@
+package dependency
+
+import (
+	"context"
+	"time"
+)
+
+// Graph is the store of record: nodes and links, deletions and their erasures, command flags, the audit trail, counters.
+// All rules live in this package, written once against Tx; an adapter only reads and writes in bulk.
+//
+// Errors: a store that cannot be reached, or does not answer before ctx ends, is problem.Unavailable (wrapped);
+// everything else is returned as it is. Deadlocks, lock timeouts and lost races for a unique id are retried inside Update.
+type Graph interface {
+	// Update runs fn in one read-write transaction and commits when fn returns nil; fn's error is returned unchanged and
+	// nothing is kept. fn may run several times (a deadlock, a lost connection before commit), so it must start from
+	// scratch each time and have no effect outside tx. An error of Update other than fn's may hide a commit that
+	// happened ("commit unknown"): callers look again rather than assume.
+	Update(ctx context.Context, fn func(tx Tx) error) error
+	// View runs fn in one read transaction that sees everything committed before it began (never a lagging replica).
+	View(ctx context.Context, fn func(tx Tx) error) error
+	// Prepare creates or migrates constraints and indexes; safe from several processes at once, and again.
+	Prepare(ctx context.Context) error
+	// Ping tells whether the store answers.
+	Ping(ctx context.Context) error
+	// Close waits for transactions in hand and releases what the adapter holds.
+	Close(ctx context.Context) error
+}
+
+// Tx is one transaction. All slices and maps may be empty; then nothing is sent. Ids that do not exist are absent from
+// answers, never an error. Reads see the transaction's own writes.
+type Tx interface {
+	Lock(ctx context.Context, l Locks) error
+	NodeTx
+	LinkTx
+	DeletionTx
+	CommandTx
+	TrailTx
+	MiscTx
+}
+
+// Locks are what a transaction means to decide on. Lock takes write locks in one order whatever the order given: assets
+// by id, then owners, then deletions. It must come before the reads that decide: the graph is read-committed, and a
+// relationship may be added to a dense node without any lock on it (DESIGN: T1 locks first). Ids that do not exist take
+// no lock; the unique id decides between two creations.
+type Locks struct {
+	Assets    []string
+	Owners    []string
+	Deletions []string
+}
+
+// NodeTx reads and writes asset nodes.
+type NodeTx interface {
+	Nodes(ctx context.Context, ids []string) (map[string]Node, error)
+	// SaveNodes writes whole records, creating those that do not exist.
+	SaveNodes(ctx context.Context, nodes []Node) error
+	// ListNodes pages in the store's own order of ids.
+	ListNodes(ctx context.Context, f NodeFilter) ([]Node, error)
+}
+
+// NodeFilter narrows ListNodes; zero members do not.
+type NodeFilter struct {
+	Kind     string
+	Owner    string
+	Statuses []Status
+	After    string // the last id of the page before
+	Limit    int
+}
+
+// LinkTx reads and writes relationships. Hidden links are told with Link.Hidden set where links are listed by source,
+// and do not count elsewhere.
+type LinkTx interface {
+	// Outgoing gives all links whose source is one of ids.
+	Outgoing(ctx context.Context, ids []string) ([]Link, error)
+	// Incoming pages through the links of the given types (nil: all) to one asset, by source id, then type.
+	Incoming(ctx context.Context, to string, types []string, after Link, limit int) ([]Source, error)
+	// Dependants counts, for each target, the sources of visible links of the given types that are live or scheduled,
+	// and names the first ones in id order, at most limit. Targets without any are absent. A source that has links of
+	// several types to a target counts once.
+	Dependants(ctx context.Context, targets, types []string, limit int) (map[string]Dependants, error)
+	// SaveLinks creates the links, or sets Hidden on those that exist. Both ends exist.
+	SaveLinks(ctx context.Context, links []Link) error
+	RemoveLinks(ctx context.Context, links []Link) error
+	// Unlink removes links of the assets in either direction, at most limit of them, and says how many it removed; fewer
+	// than limit means that none is left.
+	Unlink(ctx context.Context, ids []string, limit int) (int, error)
+}
+
+// Source is the near end of an incoming link.
+type Source struct {
+	Link
+	Kind      string
+	Owner     string
+	Status    Status
+	Scheduled bool // Status is deleting, and the deletion is only scheduled yet
+}
+
+// Dependants of one asset.
+type Dependants struct {
+	First []string
+	Total int
+}
+
+// DeletionTx reads and writes deletions and what they do to each asset.
+type DeletionTx interface {
+	Deletions(ctx context.Context, ids []string) (map[string]DeletionRecord, error)
+	SaveDeletions(ctx context.Context, deletions []DeletionRecord) error
+	// ListDeletions pages newest first.
+	ListDeletions(ctx context.Context, f DeletionFilter) ([]DeletionRecord, error)
+	Erasures(ctx context.Context, keys []ErasureKey) (map[ErasureKey]Erasure, error)
+	SaveErasures(ctx context.Context, erasures []Erasure) error
+	// ListErasures pages through a deletion in order of Position; after is the last Position seen, -1 to begin.
+	ListErasures(ctx context.Context, deletion string, after, limit int) ([]Erasure, error)
+	// DueErasures gives erasures that are not done and whose CheckAt has come, oldest CheckAt first.
+	DueErasures(ctx context.Context, now time.Time, limit int) ([]Erasure, error)
+}
+
+// ErasureKey names an Erasure.
+type ErasureKey struct{ Deletion, Asset string }
+
+// DeletionFilter narrows ListDeletions; zero members do not.
+type DeletionFilter struct {
+	Statuses []Status
+	Owner    string
+	Batch    string
+	Stalled  *bool
+	// DueBefore gives only deletions whose DueAt is before it (those that may be stalled).
+	DueBefore time.Time
+	After     string // the last id of the page before; ids are UUIDv7, so their order is that of time
+	Limit     int
+}
+
+// CommandTx reads and writes command flags.
+type CommandTx interface {
+	// Commands gives flags, oldest Since first.
+	Commands(ctx context.Context, f CommandFilter) ([]Command, error)
+	SaveCommands(ctx context.Context, commands []Command) error
+	RemoveCommands(ctx context.Context, ids []string) error
+	// CountCommands counts all flags and tells the oldest Since among those due (zero: none).
+	CountCommands(ctx context.Context, now time.Time) (count int, oldest time.Time, err error)
+}
+
+// CommandFilter narrows Commands; zero members do not.
+type CommandFilter struct {
+	IDs       []string
+	Erasures  []ErasureKey
+	Deletions []string
+	DueBy     time.Time // DueAt not after it
+	FreeAt    time.Time // unclaimed, or claimed until before it
+	OlderThan time.Time // Since before it
+	// After is the last flag of the page before: only flags that come after it in the order of (Since, ID).
+	After *Command
+	Limit int
+}
+
+// TrailTx is the audit trail and the outbox of its feed.
+type TrailTx interface {
+	// Append adds entries, each marked unsent. (Asset, Sequence) is unique.
+	Append(ctx context.Context, entries []Entry) error
+	// Trail pages through one asset's entries, oldest first, after a sequence.
+	Trail(ctx context.Context, asset string, after int64, limit int) ([]Entry, error)
+	// Unsent gives unsent entries made before the time, oldest first.
+	Unsent(ctx context.Context, before time.Time, limit int) ([]Entry, error)
+	// MarkSent takes the mark off entries, by id.
+	MarkSent(ctx context.Context, ids []string) error
+}
+
+// MiscTx holds small things that must be decided in the same transaction.
+type MiscTx interface {
+	Usage(ctx context.Context, owners []string) (map[string]Usage, error)
+	// AddUsage adds the deltas to the owners' counters, creating them.
+	AddUsage(ctx context.Context, deltas map[string]Usage) error
+	// Keys looks up remembered Idempotency-Keys by (Subject, Key); the answer has the same order, with an empty Deletion
+	// for those unknown.
+	Keys(ctx context.Context, keys []Key) ([]Key, error)
+	SaveKeys(ctx context.Context, keys []Key) error
+	// ClaimPlaces gives places (opaque strings) to assets for good. A place that another asset has already is not
+	// changed, and named with its holder in taken.
+	ClaimPlaces(ctx context.Context, places map[string]string) (taken map[string]string, err error)
+	ReleasePlaces(ctx context.Context, assets []string) error
+	// Setting is a small durable value (the pause, the places of the policy, the receipt key); empty when never set.
+	Setting(ctx context.Context, name string) (string, error)
+	SaveSetting(ctx context.Context, name, value string) error
+}
