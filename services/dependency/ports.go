@@ -39,7 +39,7 @@ type Tx interface {
 }
 
 // Locks are what a transaction means to decide on. Lock takes write locks in one order whatever the order given: assets
-// by id, then owners, then deletions. It must come before the reads that decide: the graph is read-committed, and a
+// by id, then deletions, then owners (AddUsage comes last in every transaction). It must come before the reads that decide: the graph is read-committed, and a
 // relationship may be added to a dense node without any lock on it (DESIGN: T1 locks first). Ids that do not exist take
 // no lock; the unique id decides between two creations.
 type Locks struct {
@@ -173,9 +173,10 @@ type MiscTx interface {
 	// for those unknown.
 	Keys(ctx context.Context, keys []Key) ([]Key, error)
 	SaveKeys(ctx context.Context, keys []Key) error
-	// ClaimPlaces gives places (opaque strings) to assets for good. A place that another asset has already is not
-	// changed, and named with its holder in taken.
-	ClaimPlaces(ctx context.Context, places map[string]string) (taken map[string]string, err error)
+	// Places tells which of these places (opaque strings) belong to an asset, and to which.
+	Places(ctx context.Context, places []string) (holders map[string]string, err error)
+	// SavePlaces gives places to assets. A place has one holder: where another transaction was faster, Update runs fn again.
+	SavePlaces(ctx context.Context, holders map[string]string) error
 	ReleasePlaces(ctx context.Context, assets []string) error
 	// Setting is a small durable value (the pause, the places of the policy, the receipt key); empty when never set.
 	Setting(ctx context.Context, name string) (string, error)

@@ -1,0 +1,80 @@
+package dependency
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/internal/batch"
+	"github.com/tombstone-project/tombstone/policy"
+	"github.com/tombstone-project/tombstone/saga"
+)
+
+// Config of a Service. Graph and Policy are required.
+type Config struct {
+	Graph  Graph
+	Policy *policy.Policy
+	Names  events.Names // subjects; the zero value is the default namespace
+	Logger *slog.Logger // nil: nothing is logged
+	Now    func() time.Time
+	// Replica names this process in claims; default a new UUID, so that a restart never takes over its own old claims.
+	Replica string
+	// ClaimFor is how long a flag that was just written stays with this replica before others may publish it; default 10 s.
+	ClaimFor time.Duration
+	// MaxBatch bounds a group commit; default 200.
+	MaxBatch int
+	// SendCommands and SendEvents take flags that this process has just written and claimed, to publish them at once.
+	// They must not block. Nil: the outboxes are emptied by their relays alone.
+	SendCommands func([]saga.Flag)
+	SendEvents   func([]saga.Flag)
+}
+
+// Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent
+// use and implements AssetsAPI, DeletionsAPI and OperationsAPI.
+type Service struct {
+	cfg    Config
+	graph  Graph
+	policy *policy.Policy
+	log    *slog.Logger
+
+	puts        *batch.Group[putItem, putResult]
+	linkings    *batch.Group[linkItem, error]
+	acceptances *batch.Group[acceptItem, acceptResult]
+	reports     *batch.Group[any, error]
+
+	sent    *sentBuffer
+	waiting *waiters
+}
+
+// New makes a service. It starts nothing: Run of its parts is the composition root's.
+func New(cfg Config) (*Service, error) {
+	if cfg.Graph == nil || cfg.Policy == nil {
+		return nil, errors.New("dependency: Graph and Policy are required")
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Replica == "" {
+		cfg.Replica = newID()
+	}
+	if cfg.ClaimFor == 0 {
+		cfg.ClaimFor = 10 * time.Second
+	}
+	if cfg.MaxBatch == 0 {
+		cfg.MaxBatch = 200
+	}
+	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger, sent: newSentBuffer(), waiting: newWaiters()}
+	// One lane each: while one transaction runs, requests gather for the next (DESIGN section 4).
+	s.puts = batch.New(cfg.MaxBatch, 1, s.put)
+	s.linkings = batch.New(cfg.MaxBatch, 1, s.link)
+	s.acceptances = batch.New(cfg.MaxBatch, 1, s.accept)
+	s.reports = batch.New(cfg.MaxBatch, 1, s.applyReports)
+	return s, nil
+}
+
+// now is the present time in UTC, to the microsecond that every graph keeps.
+func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
