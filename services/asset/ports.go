@@ -2,6 +2,7 @@ package asset
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -19,8 +20,21 @@ type Gate interface {
 	Admit(ctx context.Context, admission events.Admission) (events.Admitted, error)
 }
 
+// FieldGeneration is the field of every stored document that holds its generation.
+const FieldGeneration = "generation"
+
+// ErrEmptyKey refuses a document or an object without a key: it could mean everything.
+var ErrEmptyKey = errors.New("empty key")
+
+// ErrBadPlace refuses a Place that is not exactly one key, or one prefix that ends in "/".
+var ErrBadPlace = errors.New("a place is one key, or one prefix that ends in a slash")
+
+// ErrNoVersion refuses to delete by key alone in a bucket that keeps versions.
+var ErrNoVersion = errors.New("version id missing")
+
 // DocumentRef is one document of one generation. The key alone is the fence when it holds the generation (Fenced); else
-// reads and deletes also compare the `generation` field, and a document without that field matches too (adopted stores).
+// reads and deletes also ask that the `generation` field equals Generation, and a document without that field matches
+// too (adopted stores).
 type DocumentRef struct {
 	Collection string
 	Key        string
@@ -31,16 +45,21 @@ type DocumentRef struct {
 }
 
 // Documents is the document store. Every call acts on primary data with majority writes. Calls with many refs are one
-// round trip a collection; errs and the other slices have one entry a ref. A ref with an empty key is refused before
-// anything is sent. ErrNoDatabase-like faults (a wrong address) are errors, never "absent".
+// round trip a collection; errs and the other slices have one entry a ref, and a bad ref never fails its neighbours. A
+// ref with an empty key is refused with ErrEmptyKey, one whose key cannot be of its IDType with a *Blocked
+// (ReasonKeyInvalid), before anything is sent. A wrong address (no such database) is a *Blocked, never "absent". The same
+// ref may stand twice in one call.
 type Documents interface {
 	// Delete removes the documents; a document that is not there is a success that counts 0.
 	Delete(ctx context.Context, refs []DocumentRef) (deleted []int64, errs []error)
 	// Exists looks afresh whether each document is there, by the same comparison as Delete.
 	Exists(ctx context.Context, refs []DocumentRef) (exists []bool, errs []error)
-	// Put writes a document with its generation. Over a document of a greater generation: problem.Gone.
+	// Put stores the body's fields at top level, with the id field and FieldGeneration added (the body holds neither, nor
+	// `_id`); what stood there is replaced whole. Over a document of a greater generation: problem.Gone, unless the key
+	// is the fence.
 	Put(ctx context.Context, ref DocumentRef, body map[string]any) error
-	// Get reads it; problem.NotFound when there is none of this generation.
+	// Get gives the body back, without `_id`, the id field and FieldGeneration, inner objects as map[string]any and
+	// arrays as []any; problem.NotFound when there is none of this generation.
 	Get(ctx context.Context, ref DocumentRef) (map[string]any, error)
 	// Ping tells whether the store answers.
 	Ping(ctx context.Context) error
@@ -63,19 +82,23 @@ type Version struct {
 	Modified time.Time
 }
 
-// Listing is what one look at a place found: everything, or the first part of it when More is true.
+// Listing is what one look at a place found: everything, or some of it when More is true. With More there is at least
+// one version.
 type Listing struct {
 	Versions []Version
 	More     bool
 }
 
-// Blobs is the object store. Errors say which bucket; a missing bucket is a *Blocked, never an empty listing.
+// Blobs is the object store. Errors say which bucket; a missing bucket is a *Blocked (ReasonBucketMissing), never an
+// empty listing; so are refused access, expired credentials, clock skew and object locks, by the reasons of this package.
+// A bad place, or a bucket that fails, never fails its neighbours.
 type Blobs interface {
-	// List looks afresh at each place, from its start, and gives up to limit versions of each. Listings and errs have
-	// one entry a place. Neighbouring places of one bucket may share calls.
+	// List looks afresh at each place, from its start, and gives up to limit versions of each (markers and uploads count),
+	// each once. Listings and errs have one entry a place. Neighbouring places of one bucket may share calls.
 	List(ctx context.Context, places []Place, limit int) (listings []Listing, errs []error)
 	// Delete removes exactly these versions of one bucket (and aborts the uploads among them), never by key alone where
-	// the bucket has versions. What is not there any more is a success. errs has one entry a version.
+	// the bucket has versions (ErrNoVersion). What is not there any more is a success. errs has one entry a version. Any
+	// number of versions may be given.
 	Delete(ctx context.Context, bucket string, versions []Version) (errs []error)
 	// Mode tells how the bucket keeps versions.
 	Mode(ctx context.Context, bucket string) (BucketMode, error)
@@ -100,12 +123,14 @@ type LedgerKey struct {
 	Part     string
 }
 
-// Inventory is what a listing found, written down before anything of it is deleted.
+// Inventory is what a look found, written down before anything of it is deleted.
 type Inventory struct {
-	Count int64
-	Bytes int64
-	Hash  string // hex SHA-256 over the sorted entries
-	// Keys and version ids, only where the place does not hold the generation: at most 1,000 a page.
+	Documents int64
+	Objects   int64 // versions, delete markers and unfinished uploads
+	Bytes     int64
+	Hash      string // hex SHA-256 over the sorted entries
+	// Versions are kept, at most 1,000 a page, where a place does not hold the generation, and where one page does not
+	// hold everything: so that an interrupted erasure knows what it has counted already.
 	Versions []Version
 }
 
@@ -117,16 +142,19 @@ type Entry struct {
 }
 
 // Ledger is the asset service's memory: append-only, insert first, read only on a duplicate, never updated. It keeps
-// what was there (the inventory) before the first destructive step, then that all is gone.
+// what was there (the inventory) before the first destructive step, then that all is gone. One bad entry of a call never
+// fails its neighbours; a key that stands twice in one call behaves like two calls.
 type Ledger interface {
 	// Open writes the head of each erasure with its first inventory. Where a head exists already, the entry tells how
 	// far that erasure was; nothing is overwritten. Entries and errs have one entry a head.
 	Open(ctx context.Context, heads []Head) (entries []Entry, errs []error)
-	// Page adds a further inventory. A page with that number that exists already stays as it is.
+	// Page adds a further inventory; numbers begin at 2, the head being 1. A page with that number that exists already
+	// stays as it is.
 	Page(ctx context.Context, key LedgerKey, number int, inventory Inventory) error
 	// Done writes the last record of each erasure. Where one exists, the evidence that stands is given back.
 	Done(ctx context.Context, records []Record) (evidence []events.PartEvidence, errs []error)
-	// Totals adds up the inventories of one erasure, for its evidence after an interruption.
+	// Totals adds up the inventories of one erasure, for its evidence after an interruption; Hash is empty, Versions are
+	// those of the last inventory. Zero when there is none.
 	Totals(ctx context.Context, key LedgerKey) (Inventory, error)
 }
 
