@@ -242,11 +242,11 @@ func TestWhateverRunDoesEveryRequesterIsAnswered(t *testing.T) {
 		run  batch.Run[int, int]
 		want string
 	}{
-		"an error fails all":  {func(context.Context, []int) ([]int, error) { return nil, boom }, "boom"},
-		"too few results":     {func(context.Context, []int) ([]int, error) { return []int{}, nil }, "0 results for 1"},
-		"too many results":    {func(context.Context, []int) ([]int, error) { return []int{1, 2}, nil }, "2 results for 1"},
-		"a panic":             {func(context.Context, []int) ([]int, error) { panic("ouch") }, "ouch"},
-		"a goroutine's exit":  {func(context.Context, []int) ([]int, error) { runtime.Goexit(); return nil, nil }, "did not return"},
+		"an error fails all":     {func(context.Context, []int) ([]int, error) { return nil, boom }, "boom"},
+		"too few results":        {func(context.Context, []int) ([]int, error) { return []int{}, nil }, "0 results for 1"},
+		"too many results":       {func(context.Context, []int) ([]int, error) { return []int{1, 2}, nil }, "2 results for 1"},
+		"a panic":                {func(context.Context, []int) ([]int, error) { panic("ouch") }, "ouch"},
+		"a goroutine's exit":     {func(context.Context, []int) ([]int, error) { runtime.Goexit(); return nil, nil }, "did not return"},
 		"no result and no error": {func(context.Context, []int) ([]int, error) { return nil, nil }, "0 results for 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
