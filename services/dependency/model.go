@@ -89,8 +89,6 @@ type DeletionRecord struct {
 	Total       int       // assets it took along
 	Done        int       // of them deleted
 	Blocked     *Blocked
-	// Stalled is set when it passed its deadline (policy stalled_after) and said so in the trail.
-	Stalled bool
 }
 
 // Blocked says what a deletion cannot get past by itself.

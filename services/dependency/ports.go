@@ -122,9 +122,10 @@ type DeletionFilter struct {
 	Statuses []Status
 	Owner    string
 	Batch    string
-	Stalled  *bool
-	// DueBefore gives only deletions whose DueAt is before it (those that may be stalled).
-	DueBefore time.Time
+	// Stalled, when given, asks for deletions that are (true) or are not (false) stalled: Status deleting, and DueAt before
+	// StalledSince.
+	Stalled      *bool
+	StalledSince time.Time
 	After     string // the last id of the page before; ids are UUIDv7, so their order is that of time
 	Limit     int
 }

@@ -147,7 +147,9 @@ func (w *putWorld) read(ctx context.Context, items []putItem) error {
 			w.set(l.From, LinkTo{l.Type, l.To}, true)
 		}
 	}
-	w.holders, err = w.tx.Places(ctx, claimsOf(items))
+	w.holders = map[string]string{}
+	held, err := w.tx.Places(ctx, claimsOf(items))
+	maps.Copy(w.holders, held)
 	return err
 }
 

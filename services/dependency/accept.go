@@ -1,0 +1,317 @@
+package dependency
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/policy"
+	"github.com/tombstone-project/tombstone/problem"
+)
+
+// dependantsShown is how many dependants a refusal names.
+const dependantsShown = 100
+
+// acceptItem is one request for a deletion.
+type acceptItem struct {
+	by Caller
+	id string
+	DeleteRequest
+}
+
+type acceptResult struct {
+	deletion Deletion
+	err      error
+}
+
+// Delete is T1: it checks, and in one graph transaction turns the node into a tombstone and writes the command flag. See
+// CONTRACT section 5 for the answers and the order of the checks.
+func (s *Service) Delete(ctx context.Context, id string, r DeleteRequest) (Deletion, error) {
+	by, err := caller(ctx)
+	if err != nil {
+		return Deletion{}, err
+	}
+	if err := policy.ValidateID(id); err != nil {
+		return Deletion{}, assetNotFound(id)
+	}
+	res, err := s.acceptances.Do(ctx, acceptItem{by: by, id: id, DeleteRequest: r})
+	if err != nil {
+		return Deletion{}, err
+	}
+	if res.err != nil || r.Wait <= 0 || res.deletion.Status == Deleted {
+		return res.deletion, res.err
+	}
+	return s.await(ctx, res.deletion, r.Wait)
+}
+
+// accept is one transaction of requests. What was refused only because of dependants is looked at again while others of
+// the same transaction went, so that a batch answers like some order of its requests one by one.
+func (s *Service) accept(ctx context.Context, items []acceptItem) ([]acceptResult, error) {
+	var results []acceptResult
+	var accepted acceptedWork
+	err := s.graph.Update(ctx, func(tx Tx) error {
+		results, accepted = make([]acceptResult, len(items)), acceptedWork{}
+		todo := make([]int, len(items))
+		for i := range items {
+			todo[i] = i
+		}
+		for len(todo) > 0 {
+			w := &acceptWorld{world: newWorld(tx, s.now()), s: s}
+			if err := w.read(ctx, items, todo); err != nil {
+				return err
+			}
+			var again []int
+			for _, i := range todo {
+				results[i] = w.accept(ctx, items[i])
+				if problemNamed(results[i].err, problem.HasDependants) {
+					again = append(again, i)
+				}
+			}
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+			accepted.add(w.world)
+			if len(w.deletions) == 0 {
+				break
+			}
+			todo = again
+		}
+		return nil
+	})
+	if err == nil {
+		s.handOver(accepted)
+	}
+	return results, err
+}
+
+// acceptedWork is what a committed transaction leaves to publish.
+type acceptedWork struct {
+	deletions []DeletionRecord
+	erasures  []Erasure
+	commands  []Command
+	entries   []Entry
+}
+
+func (a *acceptedWork) add(w *world) {
+	a.deletions = append(a.deletions, w.deletions...)
+	a.erasures = append(a.erasures, w.erasures...)
+	a.commands = append(a.commands, w.commands...)
+	a.entries = append(a.entries, w.entries...)
+}
+
+// handOver gives the flags that were written with this replica's claim to the relays, so that nothing waits for R1.
+func (s *Service) handOver(a acceptedWork) {
+	s.handOverEntries(a.entries)
+	if s.cfg.SendCommands == nil {
+		return
+	}
+	deletions, erasures := index(a.deletions, a.erasures)
+	var mine []Command
+	for _, c := range a.commands {
+		if c.ClaimedBy == s.cfg.Replica {
+			mine = append(mine, c)
+		}
+	}
+	if flags := s.flags(mine, deletions, erasures); len(flags) > 0 {
+		s.cfg.SendCommands(flags)
+	}
+}
+
+// acceptWorld adds what decides on requests: who depends on whom, and remembered keys.
+type acceptWorld struct {
+	*world
+	s          *Service
+	dependants map[string]Dependants
+	other      map[string]string // asset → link type that needs more than restrict
+	known      map[Key]Key       // by (Subject, Key)
+	running    map[string]DeletionRecord
+}
+
+func (w *acceptWorld) read(ctx context.Context, items []acceptItem, todo []int) error {
+	var ids []string
+	var keys []Key
+	for _, i := range todo {
+		ids = append(ids, items[i].id)
+		if k := items[i].IdempotencyKey; k != "" {
+			keys = append(keys, Key{Subject: items[i].by.Subject, Key: k})
+		}
+	}
+	ids = distinct(ids)
+	if err := w.load(ctx, Locks{Assets: ids}); err != nil {
+		return err
+	}
+	if err := w.readDependants(ctx, ids); err != nil {
+		return err
+	}
+	found, err := w.tx.Keys(ctx, keys)
+	if err != nil {
+		return err
+	}
+	w.known = map[Key]Key{}
+	var dids []string
+	for _, k := range found {
+		if k.Deletion != "" {
+			w.known[Key{Subject: k.Subject, Key: k.Key}] = k
+			dids = append(dids, k.Deletion)
+		}
+	}
+	for _, n := range w.nodes {
+		dids = append(dids, n.Deletion)
+	}
+	w.running, err = w.tx.Deletions(ctx, distinct(dids))
+	return err
+}
+
+// readDependants reads what a deletion of each asset has to reckon with.
+func (w *acceptWorld) readDependants(ctx context.Context, ids []string) error {
+	var err error
+	if w.dependants, err = w.tx.Dependants(ctx, ids, w.s.policy.LinkTypes(policy.Restrict), dependantsShown); err != nil {
+		return err
+	}
+	return w.readOther(ctx, ids)
+}
+
+// accept decides one request, in the order of CONTRACT section 5. A refusal leaves the world as it was.
+func (w *acceptWorld) accept(ctx context.Context, it acceptItem) acceptResult {
+	n, ok := w.nodes[it.id]
+	if !ok || !it.by.sees(n.Owner) {
+		return acceptResult{err: assetNotFound(it.id)}
+	}
+	key := Key{Subject: it.by.Subject, Key: it.IdempotencyKey}
+	if k, ok := w.known[key]; ok && it.IdempotencyKey != "" {
+		if k.Request != it.hash() {
+			return acceptResult{err: problem.New(problem.IdempotencyKeyReused, "this Idempotency-Key came with another request already; use a new one")}
+		}
+		return w.repeat(ctx, k.Deletion)
+	}
+	if it.IfMatch != "" && it.IfMatch != n.Generation {
+		return acceptResult{err: problem.New(problem.GenerationMismatch, "asset %q is in generation %s now", n.ID, n.Generation).With("generation", n.Generation)}
+	}
+	if n.Status != Live {
+		w.remember(it, key, n.Deletion)
+		return w.repeat(ctx, n.Deletion)
+	}
+	if err := w.refuse(it, n); err != nil {
+		return acceptResult{err: err}
+	}
+	d, e := w.entomb(it, n)
+	w.remember(it, key, d.ID)
+	return acceptResult{deletion: w.s.deletionView(d, []Erasure{e}, "")}
+}
+
+// refuse finds what stands against the deletion of a live asset.
+func (w *acceptWorld) refuse(it acceptItem, n Node) error {
+	if n.Hold != nil {
+		return problem.New(problem.OnHold, "asset %q is on hold since %s: %s", n.ID, n.Hold.At.Format(time.RFC3339), n.Hold.Reason)
+	}
+	if err := w.refuseOther(it, n); err != nil {
+		return err
+	}
+	d := w.dependants[n.ID]
+	if d.Total == 0 {
+		return nil
+	}
+	return problem.New(problem.HasDependants, "%d assets depend on %q: %s; delete them first, or ask with_dependants", d.Total, n.ID, quoteSome(d.First, d.Total)).
+		With("dependants", d.First).With("dependants_total", d.Total)
+}
+
+// entomb turns the node into a tombstone, with its deletion, its flag and the first line of the trail.
+func (w *acceptWorld) entomb(it acceptItem, n Node) (DeletionRecord, Erasure) {
+	kind, known := w.s.policy.Kind(n.Kind)
+	due := w.now
+	if known {
+		due = w.now.Add(kind.Grace)
+	}
+	d := DeletionRecord{ID: newID(), Root: n.ID, Owner: n.Owner, Status: Deleting, RequestedBy: it.by.Subject, Reason: it.Reason,
+		TraceParent: it.TraceParent, RequestedAt: w.now, DueAt: due, Total: 1}
+	e := Erasure{Deletion: d.ID, Asset: n.ID, Kind: n.Kind, Owner: n.Owner, Generation: n.Generation, Why: "requested", CheckAt: w.now.Add(w.s.policy.ResendAfter)}
+	e.Parts, e.Steps = partsOf(n, kind)
+	c := Command{ID: newID(), Deletion: d.ID, Asset: n.ID, DueAt: due, Since: w.now, ClaimedBy: w.s.cfg.Replica, ClaimedUntil: w.now.Add(w.s.cfg.ClaimFor)}
+	if due.After(w.now) { // the claim that begins it comes when it is due
+		d.Status, e.CheckAt = Scheduled, time.Time{}
+		c.ClaimedBy, c.ClaimedUntil = "", time.Time{}
+	}
+	n.Status, n.Deletion, n.RequestedAt, n.DueAt = Deleting, d.ID, d.RequestedAt, d.DueAt
+	w.save(n)
+	w.running[d.ID] = d
+	w.deletions, w.erasures, w.commands = append(w.deletions, d), append(w.erasures, e), append(w.commands, c)
+	w.account(n.Owner, 0, 0, n.Bytes)
+	w.tell(n.ID, Entry{Type: events.TypeDeletionRequested, Deletion: d.ID, Generation: n.Generation, By: d.RequestedBy, Reason: d.Reason})
+	return d, e
+}
+
+// partsOf gives the steps of an erasure, and the generations of its parts where they are not simply the asset's.
+func partsOf(n Node, kind *policy.Kind) (parts map[string]string, steps []Step) {
+	if kind == nil {
+		return nil, nil
+	}
+	for _, p := range kind.Parts {
+		step := Step{Part: p.Name, Generation: n.Generation, Status: StepWaiting}
+		if own, ok := n.Parts[p.Name]; ok {
+			step.Generation = own.Generation
+		}
+		steps = append(steps, step)
+	}
+	if slices.ContainsFunc(steps, func(s Step) bool { return s.Generation != n.Generation }) {
+		parts = map[string]string{}
+		for _, s := range steps {
+			parts[s.Part] = s.Generation
+		}
+	}
+	return parts, steps
+}
+
+// repeat answers with a deletion that exists already, also one of this very transaction.
+func (w *acceptWorld) repeat(ctx context.Context, id string) acceptResult {
+	for i, d := range w.deletions {
+		if d.ID == id {
+			return acceptResult{deletion: w.s.deletionView(d, w.erasures[i:i+1], "")}
+		}
+	}
+	d, ok := w.running[id]
+	if !ok {
+		return acceptResult{err: fmt.Errorf("read deletion %s: its record is missing from the graph; run `tombstone verify`", id)}
+	}
+	view, err := w.s.readView(ctx, w.tx, d, -1)
+	return acceptResult{deletion: view, err: err}
+}
+
+// remember keeps an Idempotency-Key with its deletion; refusals are not remembered.
+func (w *acceptWorld) remember(it acceptItem, key Key, deletion string) {
+	if it.IdempotencyKey == "" {
+		return
+	}
+	key.Request, key.Deletion = it.hash(), deletion
+	w.known[Key{Subject: key.Subject, Key: key.Key}] = key
+	w.keys = append(w.keys, key)
+}
+
+// hash stands for what makes two requests the same one.
+func (it acceptItem) hash() string {
+	text := fmt.Sprintf("DELETE\x00%s\x00%t\x00%s\x00%s\x00%s", it.id, it.WithDependants, it.Reason, it.IfMatch, it.IfPlan)
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// quoteSome lists the first ids for a sentence.
+func quoteSome(ids []string, total int) string {
+	const few = 3
+	if len(ids) > few {
+		ids = ids[:few]
+	}
+	list := quoteAll(ids)
+	if total > len(ids) {
+		list += ", …"
+	}
+	return strings.TrimSpace(list)
+}
+
+func problemNamed(err error, name problem.Name) bool {
+	p := problem.As(err)
+	return p != nil && p.Name == name
+}

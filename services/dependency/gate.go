@@ -1,0 +1,110 @@
+package dependency
+
+import (
+	"context"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/problem"
+)
+
+// Current answers the asset service's questions before it deletes: is this part of this generation still to be erased
+// for this deletion? It is the fence against every late, repeated or forged command.
+func (s *Service) Current(ctx context.Context, questions []events.Question) ([]events.Answer, error) {
+	var assets []string
+	var keys []ErasureKey
+	for _, q := range questions {
+		assets = append(assets, q.Asset)
+		keys = append(keys, ErasureKey{q.Deletion, q.Asset})
+	}
+	answers := make([]events.Answer, len(questions))
+	err := s.graph.View(ctx, func(tx Tx) error {
+		nodes, err := tx.Nodes(ctx, distinct(assets))
+		if err != nil {
+			return err
+		}
+		erasures, err := tx.Erasures(ctx, keys)
+		if err != nil {
+			return err
+		}
+		deletions, err := tx.Deletions(ctx, deletionIDs(keys))
+		if err != nil {
+			return err
+		}
+		for i, q := range questions {
+			e, ok := erasures[keys[i]]
+			answers[i] = answer(q, nodes[q.Asset], deletions[q.Deletion], e, ok)
+		}
+		return nil
+	})
+	return answers, err
+}
+
+func deletionIDs(keys []ErasureKey) (ids []string) {
+	for _, k := range keys {
+		ids = append(ids, k.Deletion)
+	}
+	return distinct(ids)
+}
+
+// answer is yes only when the graph says so in every respect.
+func answer(q events.Question, n Node, d DeletionRecord, e Erasure, known bool) events.Answer {
+	no := func(why string) events.Answer { return events.Answer{Why: why} }
+	switch {
+	case n.ID == "":
+		return no("the graph has no such asset")
+	case !known || n.Deletion != q.Deletion:
+		return no("the asset is not being deleted by this deletion")
+	case n.Generation != q.Generation || e.Generation != q.Generation:
+		return no("the asset is in another generation")
+	case n.Status != Deleting || d.Status != Deleting || e.Done:
+		return no("the asset is " + string(n.Status) + " and its deletion " + string(d.Status))
+	}
+	if len(q.Parts) == 0 && len(e.Parts) > 0 {
+		return no("the parts of the asset are in generations of their own, which the command does not name")
+	}
+	for part, generation := range q.Parts {
+		if !wanted(e, part, generation) {
+			return no("part " + part + " is not to be erased in this generation")
+		}
+	}
+	return events.Answer{Erase: true, Attributes: n.Attributes, Owner: n.Owner, Kind: n.Kind}
+}
+
+func wanted(e Erasure, part, generation string) bool {
+	for _, s := range e.Steps {
+		if s.Part == part {
+			return s.Generation == generation
+		}
+	}
+	return false
+}
+
+// Admit checks a caller's right to read or write one part now. What it says of a part is read in the graph, never in a
+// cache: the doors close in the moment in which T1 commits.
+func (s *Service) Admit(ctx context.Context, a events.Admission) (events.Admitted, error) {
+	var n Node
+	err := s.graph.View(ctx, func(tx Tx) error {
+		nodes, err := tx.Nodes(ctx, []string{a.Asset})
+		n = nodes[a.Asset]
+		return err
+	})
+	if err != nil {
+		return events.Admitted{}, err
+	}
+	by := Caller{Owner: a.Owner, Operator: a.Operator}
+	if n.ID == "" || !by.sees(n.Owner) {
+		return events.Admitted{}, assetNotFound(a.Asset)
+	}
+	if n.Status != Live {
+		return events.Admitted{}, problem.New(problem.Gone, "asset %q is %s by deletion %s", n.ID, n.Status, n.Deletion).With("deletion", n.Deletion)
+	}
+	if kind, ok := s.policy.Kind(n.Kind); !ok {
+		return events.Admitted{}, problem.New(problem.UnknownPart, "the policy has no kind %q any more", n.Kind)
+	} else if _, ok := kind.Part(a.Part); !ok {
+		return events.Admitted{}, problem.New(problem.UnknownPart, "kind %q has no part %q", n.Kind, a.Part).At("part")
+	}
+	if a.LeaseToken != "" {
+		return events.Admitted{}, problem.New(problem.LeaseLost, "there is no such lease on asset %q; take one first", n.ID)
+	}
+	return events.Admitted{Owner: n.Owner, Kind: n.Kind, Generation: n.Generation, Attributes: n.Attributes}, nil
+}

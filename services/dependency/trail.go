@@ -1,0 +1,62 @@
+package dependency
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/saga"
+)
+
+// Feed is the outbox of audit events: entries of the trail that are not in the feed yet. It implements saga.Outbox.
+// Entries have no claims: the replica that wrote one publishes it at once, and any relay takes it when it is still unsent
+// after ClaimFor. So an event may come twice; its id tells.
+type Feed struct{ s *Service }
+
+// Feed gives the outbox for the relay.
+func (s *Service) Feed() *Feed { return &Feed{s} }
+
+// Claim gives unsent entries that the replica which wrote them should have published by now.
+func (f *Feed) Claim(ctx context.Context, max int, _ time.Duration) ([]saga.Flag, error) {
+	var entries []Entry
+	err := f.s.graph.View(ctx, func(tx Tx) (err error) {
+		entries, err = tx.Unsent(ctx, f.s.now().Add(-f.s.cfg.ClaimFor), max)
+		return err
+	})
+	return f.s.eventFlags(entries), err
+}
+
+// Sent takes the mark off entries that the feed has.
+func (f *Feed) Sent(ctx context.Context, ids []string) error {
+	return f.s.graph.Update(ctx, func(tx Tx) error { return tx.MarkSent(ctx, ids) })
+}
+
+func (s *Service) handOverEntries(entries []Entry) {
+	if flags := s.eventFlags(entries); s.cfg.SendEvents != nil && len(flags) > 0 {
+		s.cfg.SendEvents(flags)
+	}
+}
+
+// eventFlags turns entries into messages; the entry's id is the event's, so that a repeat can be told.
+func (s *Service) eventFlags(entries []Entry) []saga.Flag {
+	flags := make([]saga.Flag, 0, len(entries))
+	for _, e := range entries {
+		data := events.AuditEvent{Sequence: e.Sequence, Deletion: e.Deletion, Asset: e.Asset, Generation: e.Generation, By: e.By,
+			Reason: e.Reason, Part: e.Part, Detail: e.Detail}
+		if len(e.Evidence) > 0 {
+			data.Evidence = new(events.PartEvidence)
+			if err := json.Unmarshal(e.Evidence, data.Evidence); err != nil {
+				s.log.Error("evidence in the trail cannot be read", "asset", e.Asset, "sequence", e.Sequence, "error", err)
+				continue
+			}
+		}
+		payload, err := events.Encode(events.Envelope{ID: e.ID, Source: source, Type: e.Type, Time: e.Time}, data)
+		if err != nil {
+			s.log.Error("event cannot be encoded", "asset", e.Asset, "sequence", e.Sequence, "error", err)
+			continue
+		}
+		flags = append(flags, saga.Flag{ID: e.ID, Message: saga.Message{Subject: s.cfg.Names.Event(e.Type, e.Asset), Data: payload}})
+	}
+	return flags
+}
