@@ -20,9 +20,6 @@ func (w *acceptWorld) readOther(ctx context.Context, ids []string) error {
 			w.other[id] = "on_target_delete: " + string(reaction)
 		}
 	}
-	if !w.s.policy.CountsReferences() {
-		return nil
-	}
 	links, err := w.tx.Outgoing(ctx, ids)
 	for _, l := range links {
 		if l.Hidden == "" && w.s.policy.Links[l.Type].OnLastSourceDelete {

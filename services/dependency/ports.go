@@ -126,8 +126,8 @@ type DeletionFilter struct {
 	// StalledSince.
 	Stalled      *bool
 	StalledSince time.Time
-	After     string // the last id of the page before; ids are UUIDv7, so their order is that of time
-	Limit     int
+	After        string // the last id of the page before; ids are UUIDv7, so their order is that of time
+	Limit        int
 }
 
 // CommandTx reads and writes command flags.
