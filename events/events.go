@@ -69,8 +69,9 @@ type PartEvidence struct {
 type PartErased struct {
 	Deletion   string `json:"deletion"`
 	Asset      string `json:"asset"`
-	Generation string `json:"generation"`
-	PartEvidence
+	Generation string `json:"generation"` // the asset's; the part's is in the evidence
+	// A member of its own, not inlined: the generation in it would be hidden by the asset's.
+	PartEvidence `json:"evidence"`
 }
 
 // AssetErased reports that every part which the command named is seen to be absent.
