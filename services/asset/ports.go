@@ -123,19 +123,21 @@ type LedgerKey struct {
 	Part     string
 }
 
-// Inventory is what a look found, written down before anything of it is deleted.
+// Inventory is what a look found, written down before anything of it is deleted. The numbers count what no earlier
+// inventory of the same erasure has counted; Hash and Versions tell all that the look found.
 type Inventory struct {
 	Documents int64
 	Objects   int64 // versions, delete markers and unfinished uploads
 	Bytes     int64
 	Hash      string // hex SHA-256 over the sorted entries
-	// Versions are kept, at most 1,000 a page, where a place does not hold the generation, and where one page does not
-	// hold everything: so that an interrupted erasure knows what it has counted already.
+	// Versions are kept, at most 1,000, where a place does not hold the generation, and where one page does not hold
+	// everything: so that an interrupted erasure knows what it has counted already.
 	Versions []Version
 }
 
 // Entry is the state of the ledger for one key.
 type Entry struct {
+	Fresh    bool // this call wrote the head; else one stood already
 	Done     bool
 	Evidence events.PartEvidence // set when Done
 	Pages    int                 // inventories written so far; the head holds the first

@@ -30,9 +30,9 @@ func (l *Ledger) Open(ctx context.Context, heads []asset.Head) ([]asset.Entry, [
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for i, head := range heads {
-			l.insert(head.Key, 1, head.Inventory)
+			fresh := l.insert(head.Key, 1, head.Inventory)
 			evidence, done := l.ended[head.Key]
-			entries[i] = asset.Entry{Done: done, Evidence: evidence, Pages: len(l.pages[head.Key])}
+			entries[i] = asset.Entry{Fresh: fresh, Done: done, Evidence: evidence, Pages: len(l.pages[head.Key])}
 		}
 	})
 	if err != nil {
@@ -41,15 +41,17 @@ func (l *Ledger) Open(ctx context.Context, heads []asset.Head) ([]asset.Entry, [
 	return entries, make([]error, len(heads))
 }
 
-// insert writes a page unless one with its number stands.
-func (l *Ledger) insert(key asset.LedgerKey, number int, inventory asset.Inventory) {
+// insert writes a page unless one with its number stands, and tells whether it did.
+func (l *Ledger) insert(key asset.LedgerKey, number int, inventory asset.Inventory) bool {
 	if l.pages[key] == nil {
 		l.pages[key] = map[int]asset.Inventory{}
 	}
-	if _, stands := l.pages[key][number]; !stands {
+	_, stands := l.pages[key][number]
+	if !stands {
 		inventory.Versions = slices.Clone(inventory.Versions)
 		l.pages[key][number] = inventory
 	}
+	return !stands
 }
 
 // Page adds a further inventory.

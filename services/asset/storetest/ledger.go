@@ -89,7 +89,7 @@ func (l ledger) sums(key asset.LedgerKey, want asset.Inventory) {
 }
 
 func ledgerHead(l ledger) {
-	same(l.t, "first", l.open(head(l.key("p"), 5)), []asset.Entry{{Pages: 1}})
+	same(l.t, "first", l.open(head(l.key("p"), 5)), []asset.Entry{{Fresh: true, Pages: 1}})
 	same(l.t, "repeat", l.open(head(l.key("p"), 7)), []asset.Entry{{Pages: 1}})
 	l.sums(l.key("p"), asset.Inventory{Documents: 1, Objects: 5, Bytes: 500})
 	same(l.t, "empty call", l.open(), []asset.Entry{})

@@ -39,14 +39,17 @@ func ledgerMany(l ledger) {
 	for i := range n {
 		key := l.key("p")
 		key.Asset = string(rune('a'+i%26)) + unique(l.t, "")
-		heads, want = append(heads, head(key, int64(i))), append(want, asset.Entry{Pages: 1})
+		heads, want = append(heads, head(key, int64(i))), append(want, asset.Entry{Fresh: true, Pages: 1})
 	}
 	l.open(heads[10:20]...)
+	for i := 10; i < 20; i++ {
+		want[i].Fresh = false
+	}
 	ok(l.t, "page", l.Page(l.ctx, heads[15].Key, 2, counted(1)))
 	l.done(asset.Record{Key: heads[16].Key, Evidence: proof("p", 16)})
 	want[15].Pages = 2
 	want[16].Done, want[16].Evidence = true, proof("p", 16)
-	heads, want = append(heads, heads[0], heads[16], heads[n-1]), append(want, want[0], want[16], want[n-1])
+	heads, want = append(heads, heads[0], heads[16], heads[n-1]), append(want, asset.Entry{Pages: 1}, want[16], asset.Entry{Pages: 1})
 	same(l.t, "entries", l.open(heads...), want)
 
 	var records []asset.Record
@@ -67,9 +70,15 @@ func ledgerOpenRace(l ledger) {
 		entries[i] = found[0]
 		return errs[0]
 	})...)
+	fresh := 0
 	for _, entry := range entries {
+		if entry.Fresh {
+			fresh++
+		}
+		entry.Fresh = false
 		same(l.t, "entry", entry, asset.Entry{Pages: 1})
 	}
+	same(l.t, "heads written", fresh, 1)
 	for _, part := range []string{"p", "q"} {
 		total, err := l.Totals(l.ctx, l.key(part))
 		ok(l.t, "totals", err)
@@ -106,6 +115,6 @@ func ledgerCancelled(l ledger) {
 	if err := l.Page(ctx, l.key("p"), 2, counted(1)); err == nil {
 		l.t.Error("page: no error")
 	}
-	same(l.t, "entry", l.open(head(l.key("p"), 2)), []asset.Entry{{Pages: 1}})
+	same(l.t, "entry", l.open(head(l.key("p"), 2)), []asset.Entry{{Fresh: true, Pages: 1}})
 	l.sums(l.key("p"), asset.Inventory{Documents: 1, Objects: 2, Bytes: 200})
 }
