@@ -10,6 +10,9 @@ import (
 //
 // Errors: a store that cannot be reached, or does not answer before ctx ends, is problem.Unavailable (wrapped);
 // everything else is returned as it is. Deadlocks, lock timeouts and lost races for a unique id are retried inside Update.
+//
+// Records come back as they were saved: times in UTC, exact to the microsecond; attributes as encoding/json decodes
+// them; an empty slice or map may come back nil.
 type Graph interface {
 	// Update runs fn in one read-write transaction and commits when fn returns nil; fn's error is returned unchanged and
 	// nothing is kept. fn may run several times (a deadlock, a lost connection before commit), so it must start from
@@ -22,12 +25,14 @@ type Graph interface {
 	Prepare(ctx context.Context) error
 	// Ping tells whether the store answers.
 	Ping(ctx context.Context) error
-	// Close waits for transactions in hand and releases what the adapter holds.
+	// Close waits for transactions in hand and releases what the adapter holds. A closed graph refuses every call; closing
+	// it again does nothing.
 	Close(ctx context.Context) error
 }
 
 // Tx is one transaction. All slices and maps may be empty; then nothing is sent. Ids that do not exist are absent from
-// answers, never an error. Reads see the transaction's own writes.
+// answers, never an error. Reads see the transaction's own writes. A call that fails ends the transaction: nothing of it
+// is kept, even if fn goes on and returns nil.
 type Tx interface {
 	Lock(ctx context.Context, l Locks) error
 	NodeTx
@@ -41,7 +46,7 @@ type Tx interface {
 // Locks are what a transaction means to decide on. Lock takes write locks in one order whatever the order given: assets
 // by id, then deletions, then owners (AddUsage comes last in every transaction). It must come before the reads that decide: the graph is read-committed, and a
 // relationship may be added to a dense node without any lock on it (DESIGN: T1 locks first). Ids that do not exist take
-// no lock; the unique id decides between two creations.
+// no lock; the unique id decides between two creations. An owner can be locked before it has a counter.
 type Locks struct {
 	Assets    []string
 	Owners    []string
@@ -173,6 +178,7 @@ type MiscTx interface {
 	// Keys looks up remembered Idempotency-Keys by (Subject, Key); the answer has the same order, with an empty Deletion
 	// for those unknown.
 	Keys(ctx context.Context, keys []Key) ([]Key, error)
+	// SaveKeys remembers new keys; where another transaction was faster, Update runs fn again.
 	SaveKeys(ctx context.Context, keys []Key) error
 	// Places tells which of these places (opaque strings) belong to an asset, and to which.
 	Places(ctx context.Context, places []string) (holders map[string]string, err error)

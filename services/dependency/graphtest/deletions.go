@@ -1,0 +1,176 @@
+package graphtest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+func testDeletions(t *testing.T, g dependency.Graph) {
+	t.Run("filters combine, newest first", func(t *testing.T) { testDeletionFilters(t, g) })
+	t.Run("pages give every deletion once while newer ones come", func(t *testing.T) {
+		var want []string
+		for range 23 {
+			d := deletion("paged", "paged", dependency.Deleting)
+			want = append(want, d.ID)
+			save(t, g, d)
+		}
+		slices.Reverse(want)
+		got := pageDeletions(t, g, dependency.DeletionFilter{Owner: "paged", Limit: 4}, func() {
+			save(t, g, deletion("newer", "paged", dependency.Deleting))
+		})
+		same(t, want, got)
+	})
+}
+
+func testDeletionFilters(t *testing.T, g dependency.Graph) {
+	statuses := []dependency.Status{dependency.Scheduled, dependency.Deleting, dependency.Deleted, dependency.Cancelled}
+	owners, batches := []string{"a", "b"}, []string{newID(), ""}
+	var all []dependency.DeletionRecord
+	for i := range 64 {
+		d := deletion("root", owners[i%2], statuses[i/2%4])
+		d.Batch, d.DueAt = batches[i/8%2], at(i/16)
+		all = append(all, d)
+	}
+	save(t, g, anys(all)...)
+	slices.Reverse(all)
+	sets := [][]dependency.Status{nil, {dependency.Deleting}, {dependency.Scheduled, dependency.Cancelled}}
+	for _, set := range sets {
+		for _, owner := range []string{"", "a", "unheard-of"} {
+			for _, batch := range []string{"", batches[0], "unheard-of"} {
+				for _, stalled := range []*bool{nil, ptr(true), ptr(false)} {
+					for _, since := range []time.Time{at(0), at(2), at(4)} {
+						f := dependency.DeletionFilter{Statuses: set, Owner: owner, Batch: batch, Stalled: stalled, StalledSince: since}
+						var want []string
+						for _, d := range all {
+							if deletionFits(d, f) {
+								want = append(want, d.ID)
+							}
+						}
+						same(t, want, listDeletions(t, g, f)) // Limit 0: all
+						f.Limit = 7
+						same(t, want, pageDeletions(t, g, f, nil))
+					}
+				}
+			}
+		}
+	}
+}
+
+func deletionFits(d dependency.DeletionRecord, f dependency.DeletionFilter) bool {
+	stalled := d.Status == dependency.Deleting && d.DueAt.Before(f.StalledSince)
+	return (f.Statuses == nil || slices.Contains(f.Statuses, d.Status)) && (f.Owner == "" || f.Owner == d.Owner) &&
+		(f.Batch == "" || f.Batch == d.Batch) && (f.Stalled == nil || *f.Stalled == stalled)
+}
+
+func listDeletions(t *testing.T, g dependency.Graph, f dependency.DeletionFilter) (ids []string) {
+	t.Helper()
+	for _, d := range read(t, g, func(ctx context.Context, tx dependency.Tx) ([]dependency.DeletionRecord, error) {
+		return tx.ListDeletions(ctx, f)
+	}) {
+		ids = append(ids, d.ID)
+	}
+	return ids
+}
+
+// pageDeletions reads page after page to an empty one; between is called after each.
+func pageDeletions(t *testing.T, g dependency.Graph, f dependency.DeletionFilter, between func()) (ids []string) {
+	t.Helper()
+	for {
+		page := listDeletions(t, g, f)
+		if len(page) == 0 {
+			return ids
+		}
+		ids = append(ids, page...)
+		if len(page) > f.Limit || len(ids) > 10_000 {
+			t.Fatalf("%d deletions, %d of them on a page of %d", len(ids), len(page), f.Limit)
+		}
+		f.After = page[len(page)-1]
+		if between != nil {
+			between()
+		}
+	}
+}
+
+func testErasures(t *testing.T, g dependency.Graph) {
+	t.Run("the erasures of a deletion come in order of their position", func(t *testing.T) { testErasurePages(t, g) })
+	t.Run("due are those that are not done and whose time has come, oldest first", func(t *testing.T) { testDueErasures(t, g) })
+}
+
+func testErasurePages(t *testing.T, g dependency.Graph) {
+	d, other := deletion("root", "e", dependency.Deleting), deletion("root", "e", dependency.Deleting)
+	var want []dependency.Erasure
+	for i, id := range oddIDs {
+		want = append(want, erasure(d.ID, id, i))
+	}
+	shuffled := slices.Clone(want)
+	slices.Reverse(shuffled)
+	save(t, g, anys(oddNodes())...)
+	save(t, g, d, other, erasure(other.ID, oddIDs[0], 0))
+	save(t, g, anys(shuffled)...)
+	var got []dependency.Erasure
+	for after := -1; ; after = got[len(got)-1].Position {
+		page := read(t, g, func(ctx context.Context, tx dependency.Tx) ([]dependency.Erasure, error) {
+			return tx.ListErasures(ctx, d.ID, after, 10)
+		})
+		if len(page) == 0 {
+			break
+		}
+		got = append(got, page...)
+		if len(page) > 10 || len(got) > len(want) {
+			t.Fatalf("%d erasures of %d, %d of them on a page of 10", len(got), len(want), len(page))
+		}
+	}
+	same(t, want, got)
+}
+
+func testDueErasures(t *testing.T, g dependency.Graph) {
+	d := deletion("due", "due", dependency.Deleting)
+	checks := map[string]time.Time{"due-past": at(2000), "due-oldest": at(1000), "due-now": at(3000), "due-later": at(3001), "due-done": at(1500), "due-never": {}}
+	var assets, erasures []any
+	for id, check := range checks {
+		e := erasure(d.ID, id, len(erasures))
+		e.CheckAt, e.Done = check, id == "due-done"
+		assets, erasures = append(assets, node(id, "due")), append(erasures, e)
+	}
+	save(t, g, slices.Concat(assets, []any{d}, erasures)...)
+	due := func(limit int) (ids []string) {
+		t.Helper()
+		for _, e := range read(t, g, func(ctx context.Context, tx dependency.Tx) ([]dependency.Erasure, error) {
+			return tx.DueErasures(ctx, at(3000), limit)
+		}) {
+			if e.Deletion == d.ID {
+				ids = append(ids, e.Asset)
+			}
+		}
+		return ids
+	}
+	finish(t, g)
+	same(t, []string{"due-oldest", "due-past", "due-now"}, due(100))
+	same(t, []string{"due-oldest", "due-past"}, due(2))
+
+	done := erasure(d.ID, "due-oldest", 50)
+	done.Done = true
+	pushed := erasure(d.ID, "due-past", 51)
+	pushed.CheckAt = at(4000)
+	save(t, g, done, pushed)
+	same(t, []string{"due-now"}, due(2))
+}
+
+// finish marks every erasure done that was due before those of the test at hand.
+func finish(t *testing.T, g dependency.Graph) {
+	t.Helper()
+	update(t, g, func(ctx context.Context, tx dependency.Tx) error {
+		due, err := tx.DueErasures(ctx, at(999), 1000)
+		for i := range due {
+			due[i].Done = true
+		}
+		if err != nil {
+			return err
+		}
+		return tx.SaveErasures(ctx, due)
+	})
+}
