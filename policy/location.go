@@ -45,8 +45,8 @@ func (d *Document) location(s Subject) (Location, error) {
 	if len(key) > maxKey {
 		return Location{}, tooLong("the key of its document in collection %q has %d bytes; at most %d fit", d.Collection, len(key), maxKey)
 	}
-	if err := d.IDType.check(key); err != nil {
-		return Location{}, err
+	if why := d.IDType.refuse(key); why != "" {
+		return Location{}, d.Key.pieces[0].badValue("%q is not %s, as the key of its document in collection %q must be", key, why, d.Collection)
 	}
 	return Location{
 		Collection: d.Collection, DocumentKey: key, IDField: d.IDField, IDType: d.IDType, Fenced: d.Key.fenced(),
@@ -67,7 +67,10 @@ func (b *Blobs) location(s Subject) (Location, error) {
 	if err != nil {
 		return Location{}, err
 	}
-	return l, checkKey(b.Bucket, l.Prefix+l.Key, limit)
+	if err := checkKey(b.Bucket, l.Prefix+l.Key, limit); err != nil {
+		return Location{}, err
+	}
+	return l, nil
 }
 
 // checkKey refuses a key or prefix that a store would not take.
@@ -87,17 +90,18 @@ func tooLong(detail string, args ...any) error {
 	return problem.New(problem.LocationTooLong, detail, args...)
 }
 
-// check refuses a key that is not in the one form that its type has, so that no two keys mean the same document.
-func (t IDType) check(key string) error {
+// refuse tells what a key would have to be that is not in the one form of its type, so that no two keys mean the same
+// document; empty when the key is in it.
+func (t IDType) refuse(key string) string {
 	switch t {
 	case IDInt:
 		if n, err := strconv.ParseInt(key, 10, 64); err != nil || strconv.FormatInt(n, 10) != key {
-			return problem.New(problem.InvalidID, "%q is not a whole number of 64 bits in plain decimal, and the key of its document is one", key)
+			return "a whole number of 64 bits in plain decimal"
 		}
 	case IDObjectID:
 		if len(key) != 24 || strings.Trim(key, "0123456789abcdef") != "" {
-			return problem.New(problem.InvalidID, "%q is not 24 lower-case hex digits, and the key of its document is an ObjectID", key)
+			return "an ObjectID of 24 lower-case hex digits"
 		}
 	}
-	return nil
+	return ""
 }

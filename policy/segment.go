@@ -7,20 +7,20 @@ import (
 
 // segments cuts the template at its slashes. Every value but that of a |path attribute is exactly one piece of one
 // segment, so segment i of the template is segment i of every place made of it, up to the first |path.
-func (t *Template) segments() [][]token {
-	out := [][]token{nil}
-	add := func(tok token) { out[len(out)-1] = append(out[len(out)-1], tok) }
-	for _, tok := range t.tokens {
-		if tok.variable != literal {
-			add(tok)
+func (t *Template) segments() [][]piece {
+	out := [][]piece{nil}
+	add := func(p piece) { out[len(out)-1] = append(out[len(out)-1], p) }
+	for _, p := range t.pieces {
+		if p.variable != literal {
+			add(p)
 			continue
 		}
-		for i, piece := range strings.Split(tok.literal, "/") {
+		for i, text := range strings.Split(p.literal, "/") {
 			if i > 0 {
 				out = append(out, nil)
 			}
-			if piece != "" {
-				add(token{literal: piece})
+			if text != "" {
+				add(piece{literal: text})
 			}
 		}
 	}
@@ -31,10 +31,10 @@ func (t *Template) segments() [][]token {
 // varying length in it. Two assets that differ in v differ in that segment, whatever their other values are.
 func (t *Template) pinned(v variable) (index int, ok bool) {
 	for i, segment := range t.segments() {
-		if slices.ContainsFunc(segment, func(tok token) bool { return tok.path }) {
+		if slices.ContainsFunc(segment, func(p piece) bool { return p.path }) {
 			return 0, false
 		}
-		varying := slices.DeleteFunc(slices.Clone(segment), func(tok token) bool { return !tok.varies() })
+		varying := slices.DeleteFunc(slices.Clone(segment), func(p piece) bool { return !p.varies() })
 		if len(varying) == 1 && varying[0].variable == v {
 			return i, true
 		}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,11 +12,11 @@ import (
 // Template is a place with variables, "payload/{hash:2}/{id}/{generation}/". It is immutable.
 type Template struct {
 	text   string
-	tokens []token
+	pieces []piece
 }
 
-// token is a literal text or a variable.
-type token struct {
+// piece is a literal text or a variable.
+type piece struct {
 	variable  variable
 	literal   string // of a literal, and of {kind}: the encoded name of the kind that the template belongs to
 	attribute string // of {attributes.NAME}
@@ -23,7 +24,7 @@ type token struct {
 	path      bool   // {attributes.NAME|path}
 }
 
-// variable is what a token stands for.
+// variable is what a piece stands for.
 type variable int
 
 const (
@@ -59,7 +60,7 @@ func parseTemplate(text, kind string) (*Template, error) {
 		}
 		if text[at] != '{' {
 			end := at + strings.IndexAny(text[at:]+"{", "{}")
-			t.tokens = append(t.tokens, token{literal: text[at:end]})
+			t.pieces = append(t.pieces, piece{literal: text[at:end]})
 			at = end
 			continue
 		}
@@ -67,43 +68,43 @@ func parseTemplate(text, kind string) (*Template, error) {
 		if end < 0 {
 			return nil, &templateError{at, "{ without }; a variable is written {id}"}
 		}
-		tok, err := parseVariable(text[at+1:at+end], kind)
+		p, err := parseVariable(text[at+1:at+end], kind)
 		if err != nil {
 			return nil, &templateError{at, err.Error()}
 		}
-		t.tokens = append(t.tokens, tok)
+		t.pieces = append(t.pieces, p)
 		at += end + 1
 	}
 	return t, nil
 }
 
 // parseVariable reads what stands between the braces.
-func parseVariable(name, kind string) (token, error) {
+func parseVariable(name, kind string) (piece, error) {
 	switch name {
 	case "id":
-		return token{variable: idVariable}, nil
+		return piece{variable: idVariable}, nil
 	case "owner":
-		return token{variable: ownerVariable}, nil
+		return piece{variable: ownerVariable}, nil
 	case "generation":
-		return token{variable: generationVariable}, nil
+		return piece{variable: generationVariable}, nil
 	case "kind":
-		return token{literal: encodeSegment(kind)}, nil
+		return piece{literal: encodeSegment(kind)}, nil
 	}
 	if digits, ok := strings.CutPrefix(name, "hash:"); ok {
 		n, err := strconv.Atoi(digits)
 		if err != nil || n < 1 || n > maxHashDigits || digits != strconv.Itoa(n) {
-			return token{}, fmt.Errorf("{%s}: %q is not a number of hex digits; write {hash:1} to {hash:%d}", name, digits, maxHashDigits)
+			return piece{}, fmt.Errorf("{%s}: %q is not a number of hex digits; write {hash:1} to {hash:%d}", name, digits, maxHashDigits)
 		}
-		return token{variable: hashVariable, digits: n}, nil
+		return piece{variable: hashVariable, digits: n}, nil
 	}
 	if attribute, ok := strings.CutPrefix(name, "attributes."); ok {
 		attribute, option, hasOption := strings.Cut(attribute, "|")
 		if attribute == "" || hasOption && option != "path" {
-			return token{}, fmt.Errorf("{%s} is not an attribute; write {attributes.NAME} or {attributes.NAME|path}", name)
+			return piece{}, fmt.Errorf("{%s} is not an attribute; write {attributes.NAME} or {attributes.NAME|path}", name)
 		}
-		return token{variable: attributeVariable, attribute: attribute, path: hasOption}, nil
+		return piece{variable: attributeVariable, attribute: attribute, path: hasOption}, nil
 	}
-	return token{}, fmt.Errorf("unknown variable {%s}; known are %s", name, knownVariables)
+	return piece{}, fmt.Errorf("unknown variable {%s}; known are %s", name, knownVariables)
 }
 
 // String gives the text as it stands in the policy.
@@ -113,14 +114,19 @@ func (t *Template) String() string { return t.text }
 func (t *Template) MarshalText() ([]byte, error) { return []byte(t.text), nil }
 
 // single tells whether the template is one variable and nothing else.
-func (t *Template) single() bool { return len(t.tokens) == 1 && t.tokens[0].variable != literal }
+func (t *Template) single() bool { return len(t.pieces) == 1 && t.pieces[0].variable != literal }
+
+// uses tells whether the variable is in the template.
+func (t *Template) uses(v variable) bool {
+	return slices.ContainsFunc(t.pieces, func(p piece) bool { return p.variable == v })
+}
 
 // attributes lists the attributes that the template uses, in their order, repeats included.
 func (t *Template) attributes() []string {
 	var names []string
-	for _, tok := range t.tokens {
-		if tok.variable == attributeVariable {
-			names = append(names, tok.attribute)
+	for _, p := range t.pieces {
+		if p.variable == attributeVariable {
+			names = append(names, p.attribute)
 		}
 	}
 	return names
@@ -130,12 +136,12 @@ func (t *Template) attributes() []string {
 // *problem.Problem.
 func (t *Template) expand(s Subject, raw bool) (string, error) {
 	var b strings.Builder
-	for _, tok := range t.tokens {
-		value, err := tok.value(s)
+	for _, p := range t.pieces {
+		value, err := p.value(s)
 		if err != nil {
 			return "", err
 		}
-		if tok.encoded() && !raw {
+		if p.encoded() && !raw {
 			value = encodeSegment(value)
 		}
 		b.WriteString(value)
@@ -143,11 +149,11 @@ func (t *Template) expand(s Subject, raw bool) (string, error) {
 	return b.String(), nil
 }
 
-// encoded tells whether the token's value is to become exactly one path segment.
-func (tok token) encoded() bool { return tok.variable != literal && !tok.path }
+// encoded tells whether the piece's value is to become exactly one path segment.
+func (p piece) encoded() bool { return p.variable != literal && !p.path }
 
-// varies tells whether the length of the token's value depends on the asset.
-func (tok token) varies() bool { return tok.variable != literal && tok.variable != hashVariable }
+// varies tells whether the length of the piece's value depends on the asset.
+func (p piece) varies() bool { return p.variable != literal && p.variable != hashVariable }
 
 // hashOf gives the first digits of the hex SHA-256 of an id.
 func hashOf(id string, digits int) string {

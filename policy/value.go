@@ -37,9 +37,9 @@ func encodeSegment(value string) string {
 	return b.String()
 }
 
-// value is what the token stands for, not yet encoded. The error is a *problem.Problem.
-func (tok token) value(s Subject) (string, error) {
-	switch tok.variable {
+// value is what the piece stands for, not yet encoded. The error is a *problem.Problem.
+func (p piece) value(s Subject) (string, error) {
+	switch p.variable {
 	case idVariable:
 		return present("id", s.ID)
 	case ownerVariable:
@@ -47,29 +47,36 @@ func (tok token) value(s Subject) (string, error) {
 	case generationVariable:
 		return present("generation", s.Generation)
 	case hashVariable:
-		return hashOf(s.ID, tok.digits), nil
+		return hashOf(s.ID, p.digits), nil
 	case attributeVariable:
-		return attributeValue(s, tok)
+		return attributeValue(s, p)
 	default:
-		return tok.literal, nil
+		return p.literal, nil
 	}
+}
+
+// badValue refuses the piece's value: as an attribute, or else as an id.
+func (p piece) badValue(detail string, args ...any) error {
+	if p.variable == attributeVariable {
+		return problem.New(problem.InvalidAttribute, detail, args...).At("attributes." + p.attribute)
+	}
+	return problem.New(problem.InvalidID, detail, args...)
 }
 
 // present refuses an empty value: it would make a place that is another's, or everybody's.
 func present(name, value string) (string, error) {
 	if value == "" {
-		return "", problem.New(problem.InvalidID, "the %s is empty, and a place is made of it", name).At(name)
+		return "", problem.New(problem.InvalidID, "the %s is empty, and a place is made of it", name)
 	}
 	return value, nil
 }
 
 // attributeValue is the text of an attribute that a place is made of.
-func attributeValue(s Subject, tok token) (string, error) {
-	field := "attributes." + tok.attribute
+func attributeValue(s Subject, p piece) (string, error) {
 	refuse := func(why string) (string, error) {
-		return "", problem.New(problem.InvalidAttribute, "attribute %q %s", tok.attribute, why).At(field)
+		return "", p.badValue("attribute %q %s", p.attribute, why)
 	}
-	given, ok := s.Attributes[tok.attribute]
+	given, ok := s.Attributes[p.attribute]
 	if !ok || given == nil {
 		return refuse("is missing; a place is made of it, so it must be given at creation")
 	}
@@ -82,7 +89,7 @@ func attributeValue(s Subject, tok token) (string, error) {
 	case !utf8.ValidString(text):
 		return refuse("is not valid UTF-8")
 	}
-	if tok.path {
+	if p.path {
 		if why := badPath(text); why != "" {
 			return refuse(why)
 		}
