@@ -168,6 +168,9 @@ type TrailTx interface {
 	Unsent(ctx context.Context, before time.Time, limit int) ([]Entry, error)
 	// MarkSent takes the mark off entries, by id.
 	MarkSent(ctx context.Context, ids []string) error
+	// MarkUnsent marks entries made since a time again, in order of their ids (UUIDv7: of time), after an id ("" to begin),
+	// at most limit. It gives the last id it came to, or "" when no entry was left: the feed was lost and is published anew.
+	MarkUnsent(ctx context.Context, since time.Time, after string, limit int) (last string, err error)
 }
 
 // MiscTx holds small things that must be decided in the same transaction.

@@ -12,6 +12,7 @@ const resendPage = 100
 const (
 	causeResend   = "resend"   // nothing was heard for resend_after
 	causeNextTry  = "next_try" // the worker asked for another try at this time
+	causeLost     = "broker-lost"
 	causeOperator = "operator"
 )
 
@@ -32,18 +33,27 @@ func (s *Service) RunResend(ctx context.Context) error {
 	}
 }
 
-// Resend looks once, in pages.
-func (s *Service) Resend(ctx context.Context) error {
+// Resend looks once, in pages, for what was not heard of.
+func (s *Service) Resend(ctx context.Context) error { return s.resend(ctx, s.now(), "") }
+
+// ResendLost flags everything again that the broker held when it was wiped: all that is `deleting`, but for what the graph
+// keeps for a later try anyway.
+func (s *Service) ResendLost(ctx context.Context) error {
+	// Each flag that this sets moves its erasure to resend_after from then on, and so out of sight of the next page.
+	return s.resend(ctx, s.now().Add(s.policy.ResendAfter-time.Microsecond), causeLost)
+}
+
+func (s *Service) resend(ctx context.Context, checkedBy time.Time, cause string) error {
 	for {
 		var due []Erasure
 		err := s.graph.View(ctx, func(tx Tx) (err error) {
-			due, err = tx.DueErasures(ctx, s.now(), resendPage)
+			due, err = tx.DueErasures(ctx, checkedBy, resendPage)
 			return err
 		})
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		if _, err := s.flagAgain(ctx, due, ""); err != nil {
+		if _, err := s.flagAgain(ctx, due, cause); err != nil {
 			return err
 		}
 	}

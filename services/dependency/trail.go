@@ -60,3 +60,23 @@ func (s *Service) eventFlags(entries []Entry) []saga.Flag {
 	}
 	return flags
 }
+
+// republishPage bounds one transaction of RepublishFeed.
+const republishPage = 500
+
+// RepublishFeed marks every entry of the policy's events.max_age as unsent again: the feed was lost with the broker, and the
+// graph keeps the trail. Consumers tell repeats by the event's id.
+func (s *Service) RepublishFeed(ctx context.Context) error {
+	since := s.now().Add(-s.policy.Events.MaxAge)
+	for after := ""; ; {
+		var last string
+		err := s.graph.Update(ctx, func(tx Tx) (err error) {
+			last, err = tx.MarkUnsent(ctx, since, after, republishPage)
+			return err
+		})
+		if err != nil || last == "" {
+			return err
+		}
+		after = last
+	}
+}
