@@ -9,15 +9,11 @@ import (
 )
 
 func (r *reader) readKinds(n ast.Node) {
-	before := len(r.faults)
 	r.entries(n, "kinds", func(key, value ast.Node, name string) {
 		if r.checkName(key, "kind", name) {
 			r.policy.Kinds[name] = r.readKind(value, name)
 		}
 	})
-	if len(r.policy.Kinds) == 0 && len(r.faults) == before {
-		r.fault(n, "the policy names no kinds; "+noKinds)
-	}
 }
 
 // checkName refuses names of kinds and parts that could not stand in a URL, a log line and "kind/part" as they are.

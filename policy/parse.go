@@ -79,7 +79,7 @@ func (r *reader) root(tree *ast.File) ast.Node {
 		switch {
 		case doc.Body == nil || doc.Body.Type() == ast.DirectiveType:
 		case root != nil:
-			r.faultAt(doc.Body, 0, "a second document; a policy is one, so remove the line ---")
+			r.fault(doc.Body, "a second document; a policy is one, so remove the line ---")
 			return nil
 		default:
 			root = doc.Body

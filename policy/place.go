@@ -119,14 +119,14 @@ func (r *reader) template(n ast.Node, text, kind, what string) *Template {
 	var bad *templateError
 	switch {
 	case errors.As(err, &bad):
-		r.faultAt(n, bad.offset, "%s %q: %s", what, text, bad.message)
+		r.faultIn(n, bad.offset, "%s %q: %s", what, text, bad.message)
 		return nil
 	case len(text) > maxKey:
 		r.fault(n, "%s has %d bytes, more than the key of an object can have; write at most %d", what, len(text), maxKey)
 		return nil
 	}
 	if at := strings.IndexFunc(text, unicode.IsControl); at >= 0 {
-		r.faultAt(n, at, "%s %q holds a control character; write it without", what, text)
+		r.faultIn(n, at, "%s %q holds a control character; write it without", what, text)
 		return nil
 	}
 	return t

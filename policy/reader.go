@@ -17,17 +17,22 @@ type reader struct {
 	places []readPlace // every place, in the order of the text
 }
 
-// fault notes what is wrong at the start of a node.
-func (r *reader) fault(n ast.Node, message string, args ...any) { r.faultAt(n, 0, message, args...) }
+// fault notes what is wrong with a node, at its start.
+func (r *reader) fault(n ast.Node, message string, args ...any) {
+	r.note(start(n), 0, message, args...)
+}
 
-// faultAt notes what is wrong at a byte offset within the text of a scalar, as near to it as its quoting lets us say.
-func (r *reader) faultAt(n ast.Node, offset int, message string, args ...any) {
-	position := start(n)
-	f := Fault{File: r.file, Line: position.Line, Column: position.Column, Message: fmt.Sprintf(message, args...)}
+// faultIn notes what is wrong at a byte offset of the text of a scalar, as near to it as its quoting lets us say.
+func (r *reader) faultIn(n ast.Node, offset int, message string, args ...any) {
+	columns := 0
 	if s, ok := n.(*ast.StringNode); ok {
-		f.Column += columnsTo(s.GetToken(), offset)
+		columns = columnsTo(s.GetToken(), offset)
 	}
-	r.faults = append(r.faults, f)
+	r.note(start(n), columns, message, args...)
+}
+
+func (r *reader) note(at *token.Position, columns int, message string, args ...any) {
+	r.faults = append(r.faults, Fault{File: r.file, Line: at.Line, Column: at.Column + columns, Message: fmt.Sprintf(message, args...)})
 }
 
 // start is where a node begins: a block mapping at its first key, not at the colon behind it.
@@ -46,7 +51,7 @@ func columnsTo(tk *token.Token, offset int) int {
 	if tk.Type == token.DoubleQuoteType || tk.Type == token.SingleQuoteType {
 		quote = 1
 	}
-	if offset == 0 || len(written) != len(tk.Value)+2*quote || written[quote:len(written)-quote] != tk.Value {
+	if len(written) != len(tk.Value)+2*quote || written[quote:len(written)-quote] != tk.Value {
 		return 0
 	}
 	return quote + utf8.RuneCountInString(tk.Value[:offset])
