@@ -130,6 +130,7 @@ type acceptWorld struct {
 	other      map[string]string // asset → link type that needs more than restrict
 	known      map[Key]Key       // by (Subject, Key)
 	running    map[string]DeletionRecord
+	paused     bool // then flags wait for the relay, which publishes nothing either
 }
 
 func (w *acceptWorld) read(ctx context.Context, items []acceptItem, todo []int) error {
@@ -146,6 +147,10 @@ func (w *acceptWorld) read(ctx context.Context, items []acceptItem, todo []int) 
 		return err
 	}
 	if err := w.readDependants(ctx, ids); err != nil {
+		return err
+	}
+	var err error
+	if _, w.paused, err = paused(ctx, w.tx); err != nil {
 		return err
 	}
 	found, err := w.tx.Keys(ctx, keys)
@@ -234,6 +239,8 @@ func (w *acceptWorld) entomb(it acceptItem, n Node) (DeletionRecord, Erasure) {
 	c := Command{ID: newID(), Deletion: d.ID, Asset: n.ID, DueAt: due, Since: w.now, ClaimedBy: w.s.cfg.Replica, ClaimedUntil: w.now.Add(w.s.cfg.ClaimFor)}
 	if due.After(w.now) { // the claim that begins it comes when it is due
 		d.Status, e.CheckAt = Scheduled, time.Time{}
+	}
+	if due.After(w.now) || w.paused {
 		c.ClaimedBy, c.ClaimedUntil = "", time.Time{}
 	}
 	n.Status, n.Deletion, n.RequestedAt, n.DueAt = Deleting, d.ID, d.RequestedAt, d.DueAt

@@ -23,8 +23,11 @@ func (c *Commands) Claim(ctx context.Context, max int, hold time.Duration) ([]sa
 	s := c.s
 	filter := CommandFilter{DueBy: s.now(), FreeAt: s.now(), Limit: max}
 	var found []Command
-	err := s.graph.View(ctx, func(tx Tx) (err error) {
-		found, err = tx.Commands(ctx, filter)
+	err := s.graph.View(ctx, func(tx Tx) error {
+		_, stop, err := paused(ctx, tx)
+		if err == nil && !stop {
+			found, err = tx.Commands(ctx, filter)
+		}
 		return err
 	})
 	if err != nil || len(found) == 0 {
@@ -50,7 +53,10 @@ func (s *Service) claim(ctx context.Context, tx Tx, found []Command, hold time.D
 	if err := w.load(ctx, locks); err != nil {
 		return nil, nil, nil, err
 	}
-	commands, err := tx.Commands(ctx, CommandFilter{IDs: ids, FreeAt: now})
+	if _, stop, err := paused(ctx, tx); stop || err != nil {
+		return nil, nil, nil, err
+	}
+	commands, err := tx.Commands(ctx, CommandFilter{IDs: ids, DueBy: now, FreeAt: now})
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -30,11 +30,15 @@ func (s *Service) Current(ctx context.Context, questions []events.Question) ([]e
 		if err != nil {
 			return err
 		}
+		_, stop, err := paused(ctx, tx)
 		for i, q := range questions {
 			e, ok := erasures[keys[i]]
 			answers[i] = answer(q, nodes[q.Asset], deletions[q.Deletion], e, ok)
+			if stop && answers[i].Erase {
+				answers[i].Erase, answers[i].Paused, answers[i].Why = false, true, "physical deletion is paused"
+			}
 		}
-		return nil
+		return err
 	})
 	return answers, err
 }

@@ -96,6 +96,8 @@ func reportKey(item any) ErasureKey {
 		return ErasureKey{r.Deletion, r.Asset}
 	case *events.PartProgress:
 		return ErasureKey{r.Deletion, r.Asset}
+	case *forced:
+		return r.ErasureKey
 	}
 	return ErasureKey{}
 }
@@ -159,9 +161,13 @@ func (w *reportWorld) apply(item any) error {
 			w.s.log.Error("report of an erased asset lacks evidence of parts; it does not complete", "deletion", d.ID, "asset", e.Asset, "parts", missing)
 			break
 		}
-		w.complete(&e, &d)
+	case *forced:
+		w.force(&e, &d, r)
 	default:
 		return fmt.Errorf("apply report: unexpected type %T", item)
+	}
+	if _, alive := item.(*events.PartProgress); !alive && len(unfinished(e)) == 0 {
+		w.complete(&e, &d)
 	}
 	w.works[k], w.changedE[k] = e, true
 	w.records[d.ID], w.changedD[d.ID] = d, true

@@ -28,6 +28,8 @@ type Config struct {
 	// They must not block. Nil: the outboxes are emptied by their relays alone.
 	SendCommands func([]saga.Flag)
 	SendEvents   func([]saga.Flag)
+	// Nudge asks the relay of commands to look at once; nil: it looks at its next tick.
+	Nudge func()
 }
 
 // Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent

@@ -1,0 +1,79 @@
+package dependency
+
+import (
+	"context"
+	"time"
+)
+
+// DrivingAPI is for those who look after deletions that do not end by themselves.
+type DrivingAPI interface {
+	// Explain tells what a deletion waits for, since when, and what may be done.
+	Explain(ctx context.Context, deletion string) (Explanation, error)
+	// Stalled lists deletions past their deadline, blocked or failing.
+	Stalled(ctx context.Context, cursor string) (Page[Deletion], error)
+	// Retry drives stalled deletions now.
+	Retry(ctx context.Context, d Drive) (Driven, error)
+	// Force gives up a part whose store is gone for good; the record says so for ever.
+	Force(ctx context.Context, deletion string, f Force) (Deletion, error)
+	// Audit lists an asset's trail, oldest first.
+	Audit(ctx context.Context, asset, cursor string) (Page[AuditItem], error)
+	// Pause stops physical deletion, over restarts too; Resume goes on with it.
+	Pause(ctx context.Context) error
+	Resume(ctx context.Context) error
+}
+
+// ReversalAPI keeps assets from going.
+type ReversalAPI interface {
+	// Cancel takes a scheduled deletion back.
+	Cancel(ctx context.Context, deletion string) (Deletion, error)
+	// Hold puts a live or scheduled asset under legal hold; Release ends it.
+	Hold(ctx context.Context, id, reason string) error
+	Release(ctx context.Context, id string) error
+}
+
+// Explanation is for an operator at night.
+type Explanation struct {
+	Deletion string `json:"deletion"`
+	Root     string `json:"root"`
+	Status   Status `json:"status"`
+	Paused   bool   `json:"paused"`
+	Stalled  bool   `json:"stalled"`
+	// WaitsFor says in a sentence what comes next.
+	WaitsFor string     `json:"waits_for"`
+	Since    *time.Time `json:"since,omitempty"`
+	NextTry  *time.Time `json:"next_try,omitempty"`
+	// Causes are the steps that are not done, the first 100.
+	Causes []Cause `json:"causes"`
+	// MayDo are the ways on, as commands of the CLI.
+	MayDo []string `json:"may_do"`
+}
+
+// Cause is one step that is not done.
+type Cause struct {
+	Asset     string     `json:"asset"`
+	Part      string     `json:"part"`
+	Status    string     `json:"status"`
+	Attempts  int        `json:"attempts"`
+	LastError string     `json:"last_error,omitempty"`
+	NextTry   *time.Time `json:"next_try,omitempty"`
+}
+
+// Force names the part to give up.
+type Force struct {
+	Part   string `json:"part"`
+	Reason string `json:"reason"`
+}
+
+// AuditItem is one line of the trail.
+type AuditItem struct {
+	Sequence   int64     `json:"sequence"`
+	Time       time.Time `json:"time"`
+	Type       string    `json:"type"`
+	Deletion   string    `json:"deletion"`
+	Asset      string    `json:"asset"`
+	Generation string    `json:"generation"`
+	By         string    `json:"by"`
+	Reason     string    `json:"reason"`
+	Part       string    `json:"part,omitempty"`
+	Detail     string    `json:"detail,omitempty"`
+}

@@ -1,0 +1,105 @@
+package dependency
+
+import (
+	"context"
+	"time"
+
+	"github.com/tombstone-project/tombstone/problem"
+)
+
+// heldDue is when the flags of a held deletion are due: never. Its true DueAt stays on the deletion.
+var heldDue = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Hold puts a live asset, or one whose deletion is only scheduled, under legal hold. A scheduled deletion stays scheduled
+// until none of its assets is held. A second hold leaves the first as it is.
+func (s *Service) Hold(ctx context.Context, id, reason string) error {
+	return s.setHold(ctx, id, func(n *Node, by Caller) error {
+		if n.Hold == nil {
+			n.Hold = &Hold{By: by.Subject, Reason: reason, At: s.now()}
+		}
+		return nil
+	})
+}
+
+// Release ends a hold; an asset without one is fine.
+func (s *Service) Release(ctx context.Context, id string) error {
+	return s.setHold(ctx, id, func(n *Node, _ Caller) error { n.Hold = nil; return nil })
+}
+
+func (s *Service) setHold(ctx context.Context, id string, change func(*Node, Caller) error) error {
+	by, err := operator(ctx)
+	if err != nil {
+		return err
+	}
+	return s.graph.Update(ctx, func(tx Tx) error {
+		w := newWorld(tx, s.now())
+		nodes, err := tx.Nodes(ctx, []string{id}) // which deletion to lock beside it
+		if err != nil {
+			return err
+		}
+		if err := w.load(ctx, Locks{Assets: []string{id}, Deletions: distinct([]string{nodes[id].Deletion})}); err != nil {
+			return err
+		}
+		n, ok := w.nodes[id]
+		if !ok {
+			return assetNotFound(id)
+		}
+		d, err := w.scheduled(ctx, n)
+		if err != nil {
+			return err
+		}
+		if n.Status != Live && d.Status != Scheduled {
+			return problem.New(problem.DeletionInProgress, "asset %q is %s; it is too late for a hold", id, n.Status)
+		}
+		if err := change(&n, by); err != nil {
+			return err
+		}
+		w.save(n)
+		if d.ID != "" {
+			if err := w.moveFlags(ctx, d); err != nil {
+				return err
+			}
+		}
+		return w.flush(ctx)
+	})
+}
+
+// scheduled is the deletion that has tombstoned a node; empty for a live one.
+func (w *world) scheduled(ctx context.Context, n Node) (DeletionRecord, error) {
+	if n.Status != Deleting {
+		return DeletionRecord{}, nil
+	}
+	records, err := w.tx.Deletions(ctx, []string{n.Deletion})
+	return records[n.Deletion], err
+}
+
+// moveFlags makes the flags of a scheduled deletion due never while any of its assets is held, and else at its due_at.
+func (w *world) moveFlags(ctx context.Context, d DeletionRecord) error {
+	due := d.DueAt
+	erasures, err := allErasures(ctx, w.tx, d.ID)
+	if err != nil {
+		return err
+	}
+	keys, locks := erasureLocks(erasures)
+	nodes, err := w.tx.Nodes(ctx, locks.Assets)
+	if err != nil {
+		return err
+	}
+	for id, n := range nodes {
+		if own, ok := w.nodes[id]; ok {
+			n = own
+		}
+		if n.Hold != nil {
+			due = heldDue
+		}
+	}
+	commands, err := w.tx.Commands(ctx, CommandFilter{Erasures: keys})
+	if err != nil {
+		return err
+	}
+	for i := range commands {
+		commands[i].DueAt = due
+	}
+	w.commands = append(w.commands, commands...)
+	return nil
+}

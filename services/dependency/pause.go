@@ -1,0 +1,64 @@
+package dependency
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// settingPaused holds who paused physical deletion and when; empty: it is not paused. Being in the graph, it holds for
+// every replica and over restarts.
+const settingPaused = "paused"
+
+type pause struct {
+	By string    `json:"by"`
+	At time.Time `json:"at"`
+}
+
+// paused reads the pause; ok is false when there is none.
+func paused(ctx context.Context, tx Tx) (p pause, ok bool, err error) {
+	text, err := tx.Setting(ctx, settingPaused)
+	if err != nil || text == "" {
+		return pause{}, false, err
+	}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return pause{}, true, fmt.Errorf("read the pause: %w", err)
+	}
+	return p, true, nil
+}
+
+// Pause stops physical deletion: deletions are accepted and keep their flags, nothing is published, workers erase nothing.
+func (s *Service) Pause(ctx context.Context) error {
+	by, err := operator(ctx)
+	if err != nil {
+		return err
+	}
+	return s.PauseAs(ctx, by.Subject)
+}
+
+// PauseAs is Pause at start (TOMBSTONE_START_PAUSED), before anybody can ask. One that is there already stays.
+func (s *Service) PauseAs(ctx context.Context, who string) error {
+	text, err := json.Marshal(pause{By: who, At: s.now()})
+	if err != nil {
+		return err
+	}
+	return s.graph.Update(ctx, func(tx Tx) error {
+		if _, is, err := paused(ctx, tx); is || err != nil {
+			return err
+		}
+		return tx.SaveSetting(ctx, settingPaused, string(text))
+	})
+}
+
+// Resume goes on with physical deletion; the flags that waited are published by the relay's next look.
+func (s *Service) Resume(ctx context.Context) error {
+	if _, err := operator(ctx); err != nil {
+		return err
+	}
+	err := s.graph.Update(ctx, func(tx Tx) error { return tx.SaveSetting(ctx, settingPaused, "") })
+	if err == nil && s.cfg.Nudge != nil {
+		s.cfg.Nudge()
+	}
+	return err
+}
