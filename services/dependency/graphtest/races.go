@@ -53,12 +53,15 @@ func deleteIfFree(ctx context.Context, g dependency.Graph, id string) error {
 	})
 }
 
-// raceOnce lets both run at one moment and tells which of the two succeeded.
-func raceOnce(t *testing.T, ctx context.Context, g dependency.Graph, from, to string) (linked, deleted bool) {
+// raceOnce lets both run at one moment and tells which of the two succeeded. By turns the one or the other has the
+// smaller way to the start.
+func raceOnce(t *testing.T, ctx context.Context, g dependency.Graph, turn int, from, to string) (linked, deleted bool) {
 	var errLink, errDelete error
-	together(
+	racers := []func(){
 		func() { errLink = linkIfLive(ctx, g, from, to) },
-		func() { errDelete = deleteIfFree(ctx, g, to) })
+		func() { errDelete = deleteIfFree(ctx, g, to) },
+	}
+	together(racers[turn%2], racers[(turn+1)%2])
 	err := g.View(ctx, func(tx dependency.Tx) error {
 		found, err := tx.Nodes(ctx, []string{to})
 		if err != nil {
@@ -112,7 +115,7 @@ func testLinkAgainstDelete(t *testing.T, g dependency.Graph) {
 	for lane := range lanes {
 		wait.Go(func() {
 			for i := lane; i < total && !t.Failed(); i += lanes {
-				c.add(raceOnce(t, ctx, g, sources[i].ID, targets[i].ID))
+				c.add(raceOnce(t, ctx, g, i/lanes, sources[i].ID, targets[i].ID))
 			}
 		})
 	}
@@ -141,7 +144,7 @@ func testDenseLinkAgainstDelete(t *testing.T, g dependency.Graph) {
 		save(t, g, records...)
 		wait.Go(func() {
 			for i := lane; i < total && !t.Failed(); i += lanes {
-				c.add(raceOnce(t, ctx, g, from.ID, to.ID))
+				c.add(raceOnce(t, ctx, g, i/lanes, from.ID, to.ID))
 				err := g.Update(ctx, func(tx dependency.Tx) error {
 					return errors.Join(tx.RemoveLinks(ctx, []dependency.Link{link(from.ID, needs, to.ID)}), tx.SaveNodes(ctx, []dependency.Node{to}))
 				})

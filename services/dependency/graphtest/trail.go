@@ -26,6 +26,7 @@ func testTrail(t *testing.T, g dependency.Graph) {
 	})
 	t.Run("a sequence is given once", func(t *testing.T) { testSequenceOnce(t, g) })
 	t.Run("unsent entries come oldest first until they are marked", func(t *testing.T) { testUnsent(t, g) })
+	t.Run("what was sent is marked again in pages, from a time on", func(t *testing.T) { testMarkUnsent(t, g) })
 }
 
 // trail reads the whole trail of an asset in pages of three.
@@ -114,4 +115,36 @@ func markAll(t *testing.T, g dependency.Graph) {
 		}
 		return tx.MarkSent(ctx, ids)
 	})
+}
+
+func testMarkUnsent(t *testing.T, g dependency.Graph) {
+	var want []string
+	for i := range 12 {
+		e := entry("again", int64(i+1))
+		e.Time = at(1000 + i)
+		save(t, g, e)
+		if i >= 5 {
+			want = append(want, e.ID)
+		}
+	}
+	for _, limit := range []int{3, 7, 100} {
+		markAll(t, g)
+		after := ""
+		for calls := 0; calls == 0 || after != ""; calls++ {
+			if calls > 100 {
+				t.Fatal("the pages do not come to an end")
+			}
+			update(t, g, func(ctx context.Context, tx dependency.Tx) (err error) {
+				after, err = tx.MarkUnsent(ctx, at(1005), after, limit)
+				return err
+			})
+		}
+		var got []string
+		for _, e := range read(t, g, func(ctx context.Context, tx dependency.Tx) ([]dependency.Entry, error) {
+			return tx.Unsent(ctx, at(1_000_000), 100)
+		}) {
+			got = append(got, e.ID)
+		}
+		same(t, want, got)
+	}
 }
