@@ -148,7 +148,7 @@ type Entry struct {
 // fails its neighbours; a key that stands twice in one call behaves like two calls.
 type Ledger interface {
 	// Open writes the head of each erasure with its first inventory. Where a head exists already, the entry tells how
-	// far that erasure was; nothing is overwritten. Entries and errs have one entry a head.
+	// far that erasure was; nothing is overwritten. A head just written is not asked whether its end stands: Done tells. Entries and errs have one entry a head.
 	Open(ctx context.Context, heads []Head) (entries []Entry, errs []error)
 	// Page adds a further inventory; numbers begin at 2, the head being 1. A page with that number that exists already
 	// stays as it is.

@@ -15,6 +15,8 @@ type DocumentStore struct {
 	Documents asset.Documents
 	// Adopt writes a document as its owner did before us: at ref's key, with no generation.
 	Adopt func(t *testing.T, ref asset.DocumentRef, body map[string]any)
+	// TextIDs: the store takes a text and an object id of the same digits for one `_id` (FerretDB on SQLite).
+	TextIDs bool
 	// Astray gives a store whose address names a database that does not exist; nil where the store makes it unasked.
 	Astray func(t *testing.T) asset.Documents
 }

@@ -99,9 +99,11 @@ func documentIDs(d documents) {
 		typed("", policy.IDInt, "42"),
 		typed("", policy.IDInt, "-9007199254740993"),
 		typed("", policy.IDObjectID, "65f0c0ffee65f0c0ffee0001"),
-		typed("", policy.IDString, "65f0c0ffee65f0c0ffee0001"),
 		typed("sku", policy.IDString, "42"),
 		typed("sku", policy.IDInt, "42"),
+	}
+	if !d.TextIDs {
+		all = append(all, typed("", policy.IDString, "65f0c0ffee65f0c0ffee0001"))
 	}
 	for i, ref := range all {
 		d.put(ref, map[string]any{"i": fmt.Sprint(i)})
