@@ -53,24 +53,53 @@ func New[Q, R any](max, lanes int, run Run[Q, R]) *Group[Q, R] {
 // When ctx ends first it gives ctx.Err(), and the outcome is unknown: the batch may still carry the request out. A request
 // whose ctx has ended before its batch starts is left out of it.
 func (g *Group[Q, R]) Do(ctx context.Context, request Q) (R, error) {
-	it := &item[Q, R]{ctx: ctx, request: request, done: make(chan struct{})}
 	if err := ctx.Err(); err != nil {
-		return it.result, err
+		var none R
+		return none, err
 	}
+	it := newItem[Q, R](ctx, request)
+	g.add(it)
+	return it.wait()
+}
+
+// DoAll is Do for several requests at once. They stand next to each other in the queue, so that they share batches also on
+// an idle system. results and errs have one entry for each request.
+func (g *Group[Q, R]) DoAll(ctx context.Context, requests []Q) (results []R, errs []error) {
+	results, errs = make([]R, len(requests)), make([]error, len(requests))
+	items := make([]*item[Q, R], len(requests))
+	for i, request := range requests {
+		items[i] = newItem[Q, R](ctx, request)
+	}
+	g.add(items...)
+	for i, it := range items {
+		results[i], errs[i] = it.wait()
+	}
+	return results, errs
+}
+
+func newItem[Q, R any](ctx context.Context, request Q) *item[Q, R] {
+	return &item[Q, R]{ctx: ctx, request: request, done: make(chan struct{})}
+}
+
+// add queues the items and starts batches on the lanes that are free.
+func (g *Group[Q, R]) add(items ...*item[Q, R]) {
 	g.mu.Lock()
-	g.waiting = append(g.waiting, it)
-	if g.running < g.lanes {
+	defer g.mu.Unlock()
+	g.waiting = append(g.waiting, items...)
+	for g.running < g.lanes && len(g.waiting) > 0 {
 		g.running++
 		g.start()
 	}
-	g.mu.Unlock()
+}
 
+// wait gives the item's result, or ctx.Err() when its ctx ends first.
+func (it *item[Q, R]) wait() (R, error) {
 	select {
 	case <-it.done:
 		return it.result, it.err
-	case <-ctx.Done():
+	case <-it.ctx.Done():
 		var none R
-		return none, ctx.Err()
+		return none, it.ctx.Err()
 	}
 }
 
