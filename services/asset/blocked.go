@@ -42,10 +42,9 @@ const (
 	ReasonObjectsStillPresent Reason = "objects-still-present"
 )
 
-// Blocked says that a part cannot be erased until somebody, or time, removes the obstacle. Adapters return it for
+// Blocked says that something cannot be erased until somebody, or time, removes the obstacle. Adapters return it for
 // obstacles of their store; every other error of theirs is taken for transient.
 type Blocked struct {
-	Part   string // filled in by the Eraser
 	Reason Reason
 	Detail string    // for people: which bucket, key, role …
 	Until  time.Time // when the obstacle ends by itself; zero when that is not known

@@ -1,0 +1,115 @@
+package asset
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/policy"
+	"github.com/tombstone-project/tombstone/problem"
+)
+
+// Service is what the asset service answers over HTTP: it writes and reads document parts.
+type Service struct {
+	policy    *policy.Policy
+	documents Documents
+	gate      Gate
+}
+
+// NewService makes a Service of the policy, the documents and the gate of the configuration.
+func NewService(c Config) *Service {
+	return &Service{policy: c.Policy, documents: c.Documents, gate: c.Gate}
+}
+
+// PutDocument writes a document part of a live asset, whole. The caller is in the admission (its Write is set here). The
+// body's fields are stored at top level beside the id and the generation, so that other readers of an adopted store find
+// what they expect. Refusals: those of Gate.Admit, unknown-part when the part is no document, invalid-request for a field
+// that cannot be stored, gone when the asset was erased meanwhile.
+func (s *Service) PutDocument(ctx context.Context, a events.Admission, body map[string]any) error {
+	a.Write = true
+	ref, err := s.admit(ctx, a)
+	if err != nil {
+		return err
+	}
+	if err := checkBody(ref, body); err != nil {
+		return err
+	}
+	if err := s.documents.Put(ctx, ref, body); err != nil {
+		return fmt.Errorf("put document: %w", err)
+	}
+	return nil
+}
+
+// GetDocument reads a document part of a live asset. Refusals: those of Gate.Admit, unknown-part, not-found when there is no
+// document of the part's present generation.
+func (s *Service) GetDocument(ctx context.Context, a events.Admission) (map[string]any, error) {
+	ref, err := s.admit(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	body, err := s.documents.Get(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("get document: %w", err)
+	}
+	return body, nil
+}
+
+// admit asks the gate, and works out where the document is.
+func (s *Service) admit(ctx context.Context, a events.Admission) (DocumentRef, error) {
+	admitted, err := s.gate.Admit(ctx, a)
+	if err != nil {
+		return DocumentRef{}, fmt.Errorf("ask the graph: %w", err)
+	}
+	kind, ok := s.policy.Kind(admitted.Kind)
+	if !ok {
+		return DocumentRef{}, problem.New(problem.UnknownPart, "the policy has no kind %q any more", admitted.Kind)
+	}
+	part, ok := kind.Part(a.Part)
+	if !ok {
+		return DocumentRef{}, problem.New(problem.UnknownPart, "kind %q has no part %q", kind.Name, a.Part).At("part")
+	}
+	if part.Document == nil {
+		return DocumentRef{}, problem.New(problem.UnknownPart, "part %q of kind %q holds objects; upload them instead", a.Part, kind.Name).At("part")
+	}
+	location, err := part.Location(policy.Subject{
+		ID: a.Asset, Owner: admitted.Owner, Kind: admitted.Kind, Generation: admitted.Generation, Attributes: admitted.Attributes,
+	})
+	if err != nil {
+		return DocumentRef{}, err
+	}
+	return documentRef(location, admitted.Generation), nil
+}
+
+// checkBody refuses fields that are ours, and names that document stores keep for themselves.
+func checkBody(ref DocumentRef, body map[string]any) error {
+	for _, reserved := range []string{"_id", cmp.Or(ref.IDField, "_id"), FieldGeneration} {
+		if _, ok := body[reserved]; ok {
+			return problem.New(problem.InvalidRequest, "the field %q is kept by the service; send the document without it", reserved).At(reserved)
+		}
+	}
+	return checkNames(body, "")
+}
+
+func checkNames(value any, path string) error {
+	switch v := value.(type) {
+	case map[string]any:
+		for name, inner := range v {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			if name == "" || strings.HasPrefix(name, "$") || strings.ContainsAny(name, ".\x00") {
+				return problem.New(problem.InvalidRequest, "a field cannot be named %q: no name may be empty, begin with a dollar, or hold a dot or a null byte", name).At(at)
+			}
+			if err := checkNames(inner, at); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			if err := checkNames(inner, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

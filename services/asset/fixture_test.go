@@ -1,0 +1,434 @@
+package asset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/policy"
+	"github.com/tombstone-project/tombstone/saga"
+	"github.com/tombstone-project/tombstone/services/asset"
+	"github.com/tombstone-project/tombstone/services/asset/memory"
+)
+
+// The policy of most tests: a document and two sorts of objects fenced by generation; places without a generation; a part
+// that has moved; templates with attributes; nothing at all.
+const testPolicy = `
+kinds:
+  mesh:
+    parts:
+      description: {document: {collection: descriptions, key: "{id}/{generation}"}}
+      payload:     {blobs: {bucket: assets, prefix: "payload/{id}/{generation}/"}}
+      thumbnail:   {blobs: {bucket: thumbs, key: "thumbs/{id}/{generation}.png"}}
+  scan:
+    parts:
+      info: {document: {collection: infos}}
+      raw:  {blobs: {bucket: scans, prefix: "raw/{id}/"}}
+  moved:
+    parts:
+      body:
+        document: {collection: bodies, key: "{id}/{generation}"}
+        former:
+          - {blobs: {bucket: old, prefix: "body/{id}/{generation}/"}}
+          - {blobs: {bucket: assets, key: "body/{id}"}}
+  file:
+    parts:
+      content: {blobs: {bucket: assets, key: "files/{attributes.path|path}/{id}"}}
+      note:    {document: {collection: notes}}
+  bare: {}
+`
+
+const (
+	gen1 = "0197b1c0-0000-7000-8000-000000000001"
+	gen2 = "0197b1c0-0000-7000-8000-000000000002"
+)
+
+// world is the stores, the graph's answers and the bus of one test.
+type world struct {
+	t         *testing.T
+	probe     *memory.Probe
+	documents *memory.Documents
+	blobs     *memory.Blobs
+	ledger    *memory.Ledger
+	gate      *gate
+	bus       *bus
+	now       func() time.Time
+	config    asset.Config
+	steps     *steps
+}
+
+var start = time.Date(2026, 5, 6, 7, 8, 9, 123_456_789, time.UTC)
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	p, err := policy.Parse("test.yaml", []byte(testPolicy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, steps: &steps{}, now: func() time.Time { return start }}
+	w.probe = &memory.Probe{Before: w.steps.before, After: w.steps.after}
+	w.documents, w.blobs, w.ledger = memory.NewDocuments(w.probe), memory.NewBlobs(w.probe), memory.NewLedger(w.probe)
+	w.gate, w.bus = &gate{steps: w.steps, wanted: map[string]events.Answer{}}, &bus{steps: w.steps}
+	for _, bucket := range p.Buckets() {
+		w.blobs.CreateBucket(bucket, memory.Enabled)
+	}
+	w.config = asset.Config{
+		Policy: p, Documents: w.documents, Blobs: w.blobs, Ledger: w.ledger, Gate: w.gate, Publisher: w.bus,
+		Now: func() time.Time { return w.now() }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	}
+	return w
+}
+
+// command is a deletion's command for one asset, which the graph wants carried out.
+func (w *world) command(kind, id, generation string) events.Erase {
+	c := w.unwanted(kind, id, generation)
+	w.gate.want(c)
+	return c
+}
+
+// unwanted is a command that the graph knows nothing of.
+func (w *world) unwanted(kind, id, generation string) events.Erase {
+	return events.Erase{Deletion: "d-" + id + "-" + generation, Asset: id, Kind: kind, Owner: "acme", Generation: generation,
+		By: "someone", Reason: "no reason"}
+}
+
+// handle gives the command to a new Eraser, as after a start of the process.
+func (w *world) handle(c events.Erase) error { return w.attempt(c, 1) }
+
+func (w *world) attempt(c events.Erase, attempt int) error {
+	return asset.NewEraser(w.config).Handle(w.t.Context(), envelope(), c, attempt)
+}
+
+func envelope() events.Envelope {
+	return events.Envelope{ID: "c1", Source: "/tombstone/dependency", Type: events.TypeErase, Time: start,
+		TraceParent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+}
+
+// erased handles the command, fails the test unless that succeeds, and gives the evidence.
+func (w *world) erased(c events.Erase) []events.PartEvidence {
+	w.t.Helper()
+	if err := w.handle(c); err != nil {
+		w.t.Fatalf("handle: %v", err)
+	}
+	return w.evidence(c)
+}
+
+// evidence is what the last report of an erased asset says.
+func (w *world) evidence(c events.Erase) []events.PartEvidence {
+	w.t.Helper()
+	reports := of[*events.AssetErased](w.bus)
+	if len(reports) == 0 {
+		w.t.Fatal("no report of an erased asset")
+	}
+	last := reports[len(reports)-1]
+	if last.Deletion != c.Deletion || last.Asset != c.Asset || last.Generation != c.Generation {
+		w.t.Errorf("report is of %+v, want %+v", last, c)
+	}
+	return last.Parts
+}
+
+func (w *world) put(bucket, key, content string) {
+	w.t.Helper()
+	w.steps.quietly(func() {
+		if err := w.blobs.Put(w.t.Context(), bucket, key, strings.NewReader(content), int64(len(content))); err != nil {
+			w.t.Fatal(err)
+		}
+	})
+}
+
+func (w *world) write(collection, key, generation string) {
+	w.t.Helper()
+	ref := asset.DocumentRef{Collection: collection, Key: key, Generation: generation, Fenced: strings.Contains(key, generation)}
+	w.steps.quietly(func() {
+		if err := w.documents.Put(w.t.Context(), ref, map[string]any{"of": key}); err != nil {
+			w.t.Fatal(err)
+		}
+	})
+}
+
+// mesh stores a mesh with 1 document, and 6 objects of 12 bytes: versions, a marker, an upload, a thumbnail.
+func (w *world) mesh(id, generation string) {
+	w.t.Helper()
+	below := "payload/" + id + "/" + generation + "/"
+	w.write("descriptions", id+"/"+generation, generation)
+	w.put("assets", below+"a", "one")
+	w.put("assets", below+"a", "three")
+	w.put("assets", below+"b/c", "x")
+	w.blobs.DeleteCurrent("assets", below+"b/c")
+	w.blobs.BeginUpload("assets", below+"d")
+	w.put("thumbs", "thumbs/"+id+"/"+generation+".png", "png")
+}
+
+// meshEvidence is the truth about such a mesh.
+func meshEvidence(generation string) []events.PartEvidence {
+	return []events.PartEvidence{
+		{Part: "description", Generation: generation, Documents: 1},
+		{Part: "payload", Generation: generation, Objects: 5, Bytes: 9},
+		{Part: "thumbnail", Generation: generation, Objects: 1, Bytes: 3},
+	}
+}
+
+// stored tells everything in the stores.
+func (w *world) stored() map[string]string {
+	all := w.documents.Snapshot()
+	maps.Copy(all, w.blobs.Snapshot())
+	return all
+}
+
+func (w *world) same(what string, got, want any, opts ...cmp.Option) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, got, append(opts, cmpopts.EquateEmpty())...); diff != "" {
+		w.t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// countsOnly leaves out when and how often.
+var countsOnly = cmpopts.IgnoreFields(events.PartEvidence{}, "Attempts", "SeenAbsentAt")
+
+// parked fails the test unless the error parks the command, and gives it.
+func (w *world) parked(err error) *saga.Parked {
+	w.t.Helper()
+	var parked *saga.Parked
+	if !errors.As(err, &parked) {
+		w.t.Fatalf("handle: %v, want parked", err)
+	}
+	return parked
+}
+
+// gate is the graph's side: it wants what it was told, and remembers what it was asked.
+type gate struct {
+	steps *steps
+
+	mu       sync.Mutex
+	wanted   map[string]events.Answer // by deletion, asset, generation, part, part's generation
+	asked    []events.Question
+	onAsk    func(n int) // before the n-th answer, from 1
+	paused   bool
+	admit    func(events.Admission) (events.Admitted, error)
+	admitted []events.Admission
+}
+
+func questionKey(deletion, id, generation, part, partGeneration string) string {
+	return strings.Join([]string{deletion, id, generation, part, partGeneration}, "\x00")
+}
+
+// want makes the graph answer yes to a command's questions.
+func (g *gate) want(c events.Erase) {
+	g.answer(c, events.Answer{Erase: true, Owner: c.Owner, Kind: c.Kind})
+}
+
+func (g *gate) answer(c events.Erase, a events.Answer) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	parts := c.Parts
+	if parts == nil {
+		parts = map[string]string{"": ""}
+		for _, part := range []string{"description", "payload", "thumbnail", "info", "raw", "body", "content", "note"} {
+			parts[part] = c.Generation
+		}
+	}
+	for part, generation := range parts {
+		g.wanted[questionKey(c.Deletion, c.Asset, c.Generation, part, generation)] = a
+	}
+}
+
+// refuse makes the graph answer no from now on.
+func (g *gate) refuse() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.wanted)
+}
+
+func (g *gate) Current(ctx context.Context, questions []events.Question) ([]events.Answer, error) {
+	call := memory.Call{Store: "gate", Method: "Current", Size: len(questions)}
+	if err := g.steps.before(ctx, call); err != nil {
+		return nil, err
+	}
+	answers := make([]events.Answer, len(questions))
+	for i, q := range questions {
+		g.mu.Lock()
+		g.asked = append(g.asked, q)
+		n, onAsk := len(g.asked), g.onAsk
+		g.mu.Unlock()
+		if onAsk != nil {
+			onAsk(n)
+		}
+		answers[i] = g.current(q)
+	}
+	return answers, g.steps.after(ctx, call)
+}
+
+func (g *gate) current(q events.Question) events.Answer {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.paused {
+		return events.Answer{Paused: true, Why: "paused"}
+	}
+	parts := q.Parts
+	if parts == nil {
+		parts = map[string]string{"": ""}
+	}
+	answer := events.Answer{Why: "nothing asked"}
+	for part, generation := range parts {
+		answer = g.wanted[questionKey(q.Deletion, q.Asset, q.Generation, part, generation)]
+		if !answer.Erase {
+			return events.Answer{Why: "part " + part + " is not to be erased"}
+		}
+	}
+	return answer
+}
+
+func (g *gate) Admit(_ context.Context, a events.Admission) (events.Admitted, error) {
+	g.admitted = append(g.admitted, a)
+	return g.admit(a)
+}
+
+func (g *gate) questions() []events.Question {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.asked)
+}
+
+// bus keeps what is published.
+type bus struct {
+	steps *steps
+
+	mu      sync.Mutex
+	reports []events.Report
+	heads   []events.Envelope
+}
+
+func (b *bus) Publish(ctx context.Context, messages []saga.Message) []error {
+	call := memory.Call{Store: "bus", Method: "Publish", Size: len(messages)}
+	if err := b.steps.before(ctx, call); err != nil {
+		return slices.Repeat([]error{err}, len(messages))
+	}
+	errs := make([]error, len(messages))
+	for i, m := range messages {
+		head, report, err := events.DecodeReport(m.Data)
+		if want := (events.Names{}).Report(head.Type, assetOf(report)); err == nil && m.Subject != want {
+			err = fmt.Errorf("subject %q, want %q", m.Subject, want)
+		}
+		if errs[i] = err; err == nil {
+			b.mu.Lock()
+			b.reports, b.heads = append(b.reports, report), append(b.heads, head)
+			b.mu.Unlock()
+		}
+	}
+	if err := b.steps.after(ctx, call); err != nil {
+		return slices.Repeat([]error{err}, len(messages))
+	}
+	return errs
+}
+
+func (b *bus) Purge(context.Context, []string) error { return nil }
+
+func assetOf(r events.Report) string {
+	switch r := r.(type) {
+	case *events.AssetErased:
+		return r.Asset
+	case *events.PartErased:
+		return r.Asset
+	case *events.PartProgress:
+		return r.Asset
+	}
+	return ""
+}
+
+// of gives the reports of one type, in order.
+func of[R events.Report](b *bus) []R {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []R
+	for _, report := range b.reports {
+		if r, ok := report.(R); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// steps sees every call of every port in order, before and after its effect, and may fail it.
+type steps struct {
+	mu      sync.Mutex
+	quiet   bool
+	taken   []string
+	moments int
+	on      func(ctx context.Context, m moment) error
+}
+
+// moment is just before or just after the effect of a call.
+type moment struct {
+	number int // from 1
+	after  bool
+	call   memory.Call
+}
+
+var errLost = errors.New("connection lost")
+
+func (s *steps) before(ctx context.Context, call memory.Call) error { return s.pass(ctx, call, false) }
+func (s *steps) after(ctx context.Context, call memory.Call) error  { return s.pass(ctx, call, true) }
+
+func (s *steps) pass(ctx context.Context, call memory.Call, after bool) error {
+	s.mu.Lock()
+	if s.quiet {
+		s.mu.Unlock()
+		return nil
+	}
+	if !after {
+		s.taken = append(s.taken, call.Store+"."+call.Method)
+	}
+	s.moments++
+	m, on := moment{s.moments, after, call}, s.on
+	s.mu.Unlock()
+	if on == nil {
+		return nil
+	}
+	return on(ctx, m)
+}
+
+// dieAt makes every call fail from that moment on, as if the process had died; 0: never.
+func (s *steps) dieAt(number int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moments, s.on = 0, func(_ context.Context, m moment) error {
+		if number > 0 && m.number >= number {
+			return errLost
+		}
+		return nil
+	}
+}
+
+// quietly lets the test itself use the stores without being seen.
+func (s *steps) quietly(f func()) {
+	s.set(true)
+	defer s.set(false)
+	f()
+}
+
+func (s *steps) set(quiet bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quiet = quiet
+}
+
+// names gives the calls so far and forgets them.
+func (s *steps) names() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.taken
+	s.taken = nil
+	return out
+}

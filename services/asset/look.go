@@ -1,0 +1,143 @@
+package asset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/tombstone-project/tombstone/events"
+)
+
+const (
+	// patience is how many looks in a row may find everything as it was before the part is given back.
+	patience = 3
+	// maxWhole is how many times something new may appear where everything was deleted: somebody keeps writing there.
+	maxWhole = 10
+)
+
+// look looks afresh at all places of a part, documents and objects at once, and keeps what it finds.
+func (r *erasure) look(ctx context.Context, p *part) {
+	exists, listings := make([]bool, len(p.documents)), make([]Listing, len(p.places))
+	errs := make([]error, len(p.documents)+len(p.places))
+	p.lookedAt = r.now().UTC().Truncate(time.Millisecond) // stores keep no finer times
+	each(len(errs), func(i int) {
+		if i < len(p.documents) {
+			exists[i], errs[i] = r.stores.documentExists(ctx, p.documents[i])
+			return
+		}
+		i -= len(p.documents)
+		listings[i], errs[len(p.documents)+i] = r.stores.list(ctx, p.places[i])
+	})
+	if err := worst(errs); err != nil {
+		p.err = fmt.Errorf("look at the part: %w", err)
+		return
+	}
+	p.before, p.seen = p.seen, page{}
+	for i, there := range exists {
+		if there {
+			p.seen.documents = append(p.seen.documents, p.documents[i])
+		}
+	}
+	for i, listing := range listings {
+		p.seen.add(p.places[i].Bucket, listing)
+	}
+}
+
+// add takes a listing into the page, as far as there is room.
+func (p *page) add(bucket string, listing Listing) {
+	p.more = p.more || listing.More
+	for _, v := range listing.Versions {
+		if len(p.objects) == pageSize {
+			p.more = true
+			return
+		}
+		p.objects = append(p.objects, object{bucket, v})
+	}
+}
+
+// worst picks the error that decides what becomes of a part: one that may pass soon before an obstacle, so that a part
+// does not wait for long because of one obstacle among others; nil when there is none.
+func worst(errs []error) error {
+	var obstacle error
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case AsBlocked(err) == nil:
+			return err
+		case obstacle == nil || AsBlocked(err).Until.After(AsBlocked(obstacle).Until):
+			obstacle = err
+		}
+	}
+	return obstacle
+}
+
+// settle decides after a look: nothing there ends the part; something there goes into the ledger and is deleted next,
+// unless deleting it leads nowhere.
+func (r *erasure) settle(ctx context.Context, p *part) {
+	switch {
+	case p.seen.empty():
+		r.finish(ctx, p)
+	case p.hopeless():
+		p.err = p.whyStuck()
+	default:
+		r.extend(ctx, p, p.before.things())
+	}
+}
+
+// hopeless tells whether another round of deleting would be in vain.
+func (p *part) hopeless() bool {
+	before, found := p.before.things(), p.seen.things()
+	if p.allBlocked(found) {
+		return true
+	}
+	if maps.Equal(before, found) {
+		p.stuck++
+		return p.stuck >= patience
+	}
+	p.stuck = 0
+	if !p.seen.more {
+		p.whole++
+	}
+	return p.whole >= maxWhole
+}
+
+// allBlocked tells whether an obstacle keeps each of the things found.
+func (p *part) allBlocked(found map[thing]bool) bool {
+	for t := range found {
+		if AsBlocked(p.refused[t]) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// whyStuck is the reason why what was found cannot be deleted.
+func (p *part) whyStuck() error {
+	var errs []error
+	for t := range p.seen.things() {
+		errs = append(errs, p.refused[t])
+	}
+	if err := worst(errs); err != nil {
+		return fmt.Errorf("delete %d of the part: %w", len(errs), err)
+	}
+	if len(p.seen.documents) > 0 {
+		return &Blocked{Reason: ReasonDocumentStillPresent, Detail: p.seen.documents[0].Collection + ": " + p.seen.documents[0].Key}
+	}
+	first := p.seen.objects[0]
+	return &Blocked{Reason: ReasonObjectsStillPresent, Detail: fmt.Sprintf("%d in %s, as %q", len(p.seen.objects), first.bucket, first.Key)}
+}
+
+// finish writes down that nothing is there any more; the evidence that stands already wins.
+func (r *erasure) finish(ctx context.Context, p *part) {
+	evidence, err := r.stores.done(ctx, Record{Key: r.ledgerKey(p), Evidence: events.PartEvidence{
+		Part: p.name, Generation: p.generation,
+		Documents: p.counted.Documents, Objects: p.counted.Objects, Bytes: p.counted.Bytes,
+		Attempts: r.attempt, SeenAbsentAt: p.lookedAt,
+	}})
+	if err != nil {
+		p.err = fmt.Errorf("write the end into the ledger: %w", err)
+		return
+	}
+	p.evidence = &evidence
+}
