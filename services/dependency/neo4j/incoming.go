@@ -1,0 +1,81 @@
+package neo4j
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+// ofDeletion joins the deletion that made a source a tombstone.
+const ofDeletion = "(d:Deletion {id: s.deletion})"
+
+// Incoming pages through visible links to one asset. What else is told of a source is read after the page is cut.
+//
+// The sources are found through the target, so no index can compare and order their ids (see ListNodes). What replace
+// gives is compared in one order, whether it comes from a property or from a parameter; it changes nothing, as no id has
+// a control character.
+func (t *tx) Incoming(ctx context.Context, to string, types []string, after dependency.Link, max int) ([]dependency.Source, error) {
+	types = t.names.known(types)
+	if len(types) == 0 {
+		return nil, nil
+	}
+	p := params{"to": to, "from": after.From, "type": after.Type, "reversed": t.names.reversed()}
+	pattern, condition := t.names.pattern("s:<asset>", "t", types)
+	records, err := t.read(ctx, "read incoming links", fmt.Sprintf(`
+		MATCH (t:<asset> {<id>: $to})
+		MATCH %s WHERE %s AND r.hidden IS NULL
+		WITH DISTINCT s, replace(s.<id>, '\n', '') AS id, type(r) AS type, replace($from, '\n', '') AS from
+		WHERE id > from OR (id = from AND type > $type)
+		WITH s, id, type ORDER BY id, type%s
+		OPTIONAL MATCH `+ofDeletion+`
+		RETURN id, type, s.<kind>, s.<owner>, CASE WHEN s.generation IS NULL THEN 'live' ELSE s.status END, d.status
+		ORDER BY id, type`, pattern, condition, limit(p, max)), p)
+	if err != nil {
+		return nil, err
+	}
+	sources := make([]dependency.Source, len(records))
+	for i, r := range records {
+		status := dependency.Status(word(r, 4))
+		sources[i] = dependency.Source{
+			Link: dependency.Link{From: word(r, 0), Type: word(r, 1), To: to}, Kind: word(r, 2), Owner: word(r, 3),
+			Status: status, Scheduled: status == dependency.Deleting && dependency.Status(word(r, 5)) == dependency.Scheduled,
+		}
+	}
+	return sources, nil
+}
+
+// Dependants counts the sources that are live or may come back, and names the first of those that have any. Neither
+// gathers the sources of a dense target in one place.
+func (t *tx) Dependants(ctx context.Context, targets, types []string, limit int) (map[string]dependency.Dependants, error) {
+	found := map[string]dependency.Dependants{}
+	if len(targets) == 0 || len(types) == 0 {
+		return found, nil
+	}
+	if types = t.names.known(types); len(types) == 0 {
+		return found, nil
+	}
+	pattern, condition := t.names.pattern("s:<asset>", "t", types)
+	sources := fmt.Sprintf(`MATCH %s
+		WHERE %s AND r.hidden IS NULL AND (s.generation IS NULL OR s.status = 'live'
+			OR (s.status = 'deleting' AND EXISTS { MATCH `+ofDeletion+` WHERE d.status = 'scheduled' }))`, pattern, condition)
+	records, err := t.read(ctx, "find dependants", fmt.Sprintf(`
+		UNWIND $targets AS id
+		MATCH (t:<asset> {<id>: id})
+		WITH id, t, COUNT { %[1]s RETURN DISTINCT s } AS total
+		WHERE total > 0
+		RETURN id, total, COLLECT { %[1]s RETURN DISTINCT s.<id> AS source ORDER BY source LIMIT $limit }`, sources),
+		params{"targets": inOrder(targets), "limit": limit, "reversed": t.names.reversed()})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range records {
+		first, _ := r.Values[2].([]any)
+		d := dependency.Dependants{Total: int(number(r, 1)), First: make([]string, len(first))}
+		for i, s := range first {
+			d.First[i], _ = s.(string)
+		}
+		found[word(r, 0)] = d
+	}
+	return found, nil
+}

@@ -1,0 +1,115 @@
+package neo4j
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tombstone-project/tombstone/policy"
+)
+
+// ownLabels are those of our other nodes, which a policy cannot use for assets.
+func ownLabels() []string {
+	return []string{"Deletion", "Erasure", "Command", "AuditEntry", "Unsent", "OwnerUsage", "IdempotencyKey", "ClaimedPlace", "GraphSetting"}
+}
+
+// pending is the relationship type of command flags, which a policy cannot use for links.
+const pending = "PENDING"
+
+// names are the policy's names, quoted for Cypher.
+type names struct {
+	policy.Graph // as they are, for maps of properties
+
+	replace *strings.Replacer
+	links   map[string]policy.Link
+}
+
+// newNames checks the policy's names and quotes them.
+func newNames(g policy.Graph, links map[string]policy.Link) (names, error) {
+	n := names{Graph: g, links: links, replace: strings.NewReplacer(
+		"<asset>", quote(g.Label), "<id>", quote(g.ID), "<kind>", quote(g.Kind), "<owner>", quote(g.Owner),
+	)}
+	var faults []error
+	for what, name := range map[string]string{"label": g.Label, "id": g.ID, "kind": g.Kind, "owner": g.Owner} {
+		if name == "" {
+			faults = append(faults, fmt.Errorf("the policy's graph.%s is empty", what))
+		}
+		if what != "label" && slices.Contains(ownProperties(), name) {
+			faults = append(faults, fmt.Errorf("the policy's graph.%s is %q, a property that Tombstone uses itself", what, name))
+		}
+	}
+	if slices.Contains(ownLabels(), g.Label) {
+		faults = append(faults, fmt.Errorf("the policy's graph.label is %q, a label that Tombstone uses itself", g.Label))
+	}
+	if g.ID == g.Kind || g.Kind == g.Owner || g.ID == g.Owner {
+		faults = append(faults, errors.New("the policy's graph.id, kind and owner must be three different properties"))
+	}
+	for t := range links {
+		if t == "" || t == pending {
+			faults = append(faults, fmt.Errorf("the policy has a link type %q, which Tombstone cannot use", t))
+		}
+	}
+	return n, errors.Join(faults...)
+}
+
+// cypher puts the quoted names in the places <asset>, <id>, <kind> and <owner> of a statement.
+func (n names) cypher(text string) string { return n.replace.Replace(text) }
+
+// quote makes any name an identifier. Cypher decodes \uXXXX before it looks for backticks, so a backslash, too, must be
+// written as one of those.
+func quote(name string) string {
+	return "`" + strings.NewReplacer("`", "``", `\`, `\u005C`).Replace(name) + "`"
+}
+
+// known gives those of the types that the policy has, in order and once each; nil means all.
+func (n names) known(types []string) []string {
+	if types == nil {
+		return slices.Sorted(maps.Keys(n.links))
+	}
+	types = slices.DeleteFunc(slices.Clone(types), func(t string) bool { _, ok := n.links[t]; return !ok })
+	slices.Sort(types)
+	return slices.Compact(types)
+}
+
+// pattern is a pattern of the links of known types (at least one) from the node called source to the one called target,
+// the relationship as r, and the condition that goes with it. Where some types are stored the other way round and some
+// are not, the pattern takes both directions and the condition chooses; it needs the parameter $reversed.
+func (n names) pattern(source, target string, types []string) (pattern, condition string) {
+	reversed := 0
+	for _, t := range types {
+		if n.links[t].Reversed {
+			reversed++
+		}
+	}
+	left, right, condition := "-", "->", "true"
+	switch reversed {
+	case 0:
+	case len(types):
+		left, right = "<-", "-"
+	default:
+		right = "-"
+		condition = fmt.Sprintf("(CASE WHEN type(r) IN $reversed THEN endNode(r) ELSE startNode(r) END) = %s", source)
+	}
+	return fmt.Sprintf("(%s)%s[r:%s]%s(%s)", source, left, alternatives(types), right, target), condition
+}
+
+// alternatives are types as a pattern takes them.
+func alternatives(types []string) string {
+	quoted := make([]string, len(types))
+	for i, t := range types {
+		quoted[i] = quote(t)
+	}
+	return strings.Join(quoted, "|")
+}
+
+// reversed are the types that are stored the other way round.
+func (n names) reversed() (types []string) {
+	for t, l := range n.links {
+		if l.Reversed {
+			types = append(types, t)
+		}
+	}
+	return types
+}

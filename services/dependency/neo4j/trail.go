@@ -1,0 +1,79 @@
+package neo4j
+
+import (
+	"context"
+	"time"
+
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+// Append adds entries. The label Unsent is the outbox: its index stays small.
+func (t *tx) Append(ctx context.Context, entries []dependency.Entry) error {
+	rows := make([]params, len(entries))
+	for i, e := range entries {
+		rows[i] = encodeEntry(e)
+	}
+	return t.writeRows(ctx, "append to the trail", "UNWIND $rows AS row CREATE (e:AuditEntry:Unsent) SET e = row", rows)
+}
+
+// Trail pages through the entries of one asset.
+func (t *tx) Trail(ctx context.Context, asset string, after int64, max int) ([]dependency.Entry, error) {
+	p := params{"asset": asset, "after": after}
+	records, err := t.read(ctx, "read the trail",
+		"MATCH (e:AuditEntry) WHERE e.asset = $asset AND e.sequence > $after RETURN e ORDER BY e.asset, e.sequence"+limit(p, max), p)
+	if err != nil {
+		return nil, err
+	}
+	return decodeAll(records, decodeEntry)
+}
+
+// Unsent gives entries that the feed has not got, oldest first, those of one asset in their sequence.
+func (t *tx) Unsent(ctx context.Context, before time.Time, max int) ([]dependency.Entry, error) {
+	p := params{"before": instant(before)}
+	records, err := t.read(ctx, "find unsent entries",
+		"MATCH (e:Unsent) WHERE e.time < $before RETURN e ORDER BY e.time, e.asset, e.sequence"+limit(p, max), p)
+	if err != nil {
+		return nil, err
+	}
+	return decodeAll(records, decodeEntry)
+}
+
+// MarkSent takes entries out of the outbox.
+func (t *tx) MarkSent(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return t.write(ctx, "mark entries as sent", "UNWIND $ids AS id MATCH (e:AuditEntry {id: id}) REMOVE e:Unsent", params{"ids": inOrder(ids)})
+}
+
+// MarkUnsent puts a page of entries into the outbox again.
+func (t *tx) MarkUnsent(ctx context.Context, since time.Time, after string, max int) (last string, err error) {
+	p := params{"since": instant(since), "after": after}
+	records, err := t.read(ctx, "mark entries as unsent",
+		"MATCH (e:AuditEntry) WHERE e.id > $after AND e.time >= $since WITH e ORDER BY e.id"+limit(p, max)+" SET e:Unsent RETURN max(e.id)", p)
+	if err != nil {
+		return "", err
+	}
+	return word(records[0], 0), nil
+}
+
+// encodeEntry keeps the time even when it is zero: it is compared.
+func encodeEntry(e dependency.Entry) params {
+	return params{
+		"id": e.ID, "asset": e.Asset, "sequence": e.Sequence, "type": text(e.Type), "time": instant(e.Time),
+		"deletion": text(e.Deletion), "generation": text(e.Generation), "by": text(e.By), "reason": text(e.Reason), "part": text(e.Part),
+		"evidence": text(string(e.Evidence)), "detail": text(e.Detail),
+	}
+}
+
+func decodeEntry(p properties) (dependency.Entry, error) {
+	e := dependency.Entry{
+		ID: p.text("id"), Asset: p.text("asset"), Sequence: p.number("sequence"), Type: p.text("type"), Time: p.moment("time"),
+		Deletion: p.text("deletion"), Generation: p.text("generation"), By: p.text("by"), Reason: p.text("reason"), Part: p.text("part"),
+		Detail: p.text("detail"),
+	}
+	if evidence := p.text("evidence"); evidence != "" {
+		e.Evidence = []byte(evidence)
+	}
+	return e, nil
+}

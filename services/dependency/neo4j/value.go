@@ -1,0 +1,114 @@
+package neo4j
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/dbtype"
+)
+
+// What is empty is not stored: nil in a map of properties removes the property.
+
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func texts(s []string) any {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
+}
+
+// offset is what the driver calls a zone without a name; so the browser of Neo4j shows "…Z".
+var offset = time.FixedZone("Offset", 0)
+
+// instant is a time even when it is zero: the year 1.
+func instant(t time.Time) time.Time { return t.In(offset) }
+
+func moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return instant(t)
+}
+
+// object is a value as JSON in a string; empty tells that there is none.
+func object(v any, empty bool) (any, error) {
+	if empty {
+		return nil, nil
+	}
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// word and number are the string and the integer in a column of a record; zero where it holds nothing.
+func word(r *neo4j.Record, column int) string {
+	s, _ := r.Values[column].(string)
+	return s
+}
+
+func number(r *neo4j.Record, column int) int64 {
+	n, _ := r.Values[column].(int64)
+	return n
+}
+
+// properties are those of a stored node. A property that is absent or of another type reads as zero: an adopted node
+// may use our names for something else.
+type properties map[string]any
+
+// node gives the properties of the node in a column of a record.
+func node(r *neo4j.Record, column int) properties {
+	n, _ := r.Values[column].(dbtype.Node)
+	return n.Props
+}
+
+func (p properties) text(name string) string {
+	s, _ := p[name].(string)
+	return s
+}
+
+func (p properties) number(name string) int64 {
+	n, _ := p[name].(int64)
+	return n
+}
+
+func (p properties) truth(name string) bool {
+	b, _ := p[name].(bool)
+	return b
+}
+
+func (p properties) moment(name string) time.Time {
+	t, _ := p[name].(time.Time)
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+func (p properties) texts(name string) (list []string) {
+	values, _ := p[name].([]any)
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// object decodes JSON into v, which stays as it is where there is none.
+func (p properties) object(name string, v any) error {
+	s := p.text(name)
+	if s == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(s), v); err != nil {
+		return fmt.Errorf("property %s: %w", name, err)
+	}
+	return nil
+}
