@@ -15,7 +15,7 @@ trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT
 
 nats=nats:2.15-alpine           nats_module=github.com/nats-io/nats-server/v2@v2.15.3
 versitygw=versity/versitygw:v1.8.0
-ferretdb=ferretdb/ferretdb:1.24.2
+mongo=mongo:8                     ferretdb=ferretdb/ferretdb:1.24.2
 neo4j=neo4j:5.26-community
 curl=tombstone-test/curl:debian
 compose=v5.6.0
@@ -98,8 +98,11 @@ D
 
 prepare_ferretdb() { echo "$2" > "$1/build/version/version.txt"; }  # that package does not compile without it
 
-documents() {
-  present $ferretdb && return
+documents() { # FerretDB stands in where MongoDB itself cannot be pulled
+  present $mongo || present $ferretdb || build_ferretdb
+}
+
+build_ferretdb() {
   built ferretdb v1.24.2 github.com/FerretDB/FerretDB ./cmd/ferretdb
   root; mkdir "$root/state"; cp "$cache/bin/ferretdb-v1.24.2" "$root/bin/ferretdb"
   image $ferretdb <<'D'
@@ -111,10 +114,11 @@ ENTRYPOINT ["ferretdb"]
 D
 }
 
+# shellcheck source=/dev/null
 graph() { present $neo4j || . "$here/neo4j/build.sh"; }
 
-curl() {
-  docker image inspect $curl >/dev/null 2>&1 && return
+curl() { # goes with FerretDB: both are in compose.yaml of this folder
+  present $mongo || present $curl && return
   root; mkdir -p "$root/usr/bin"; cp "$(type -P curl)" "$root/usr/bin/curl"; libraries "$root/usr/bin/curl"
   image $curl <<'D'
 ENV PATH=/usr/bin:/bin

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# shellcheck disable=SC2154 # cache, scratch, here, root and neo4j are set by ../build.sh
 # Part of ../build.sh, which reads it: Neo4j community from Maven Central on a Java runtime cut down by jlink.
 
 # runtime: $cache/jre, about 60 MB, with its class-data archive.
@@ -21,7 +22,8 @@ base() {
   root; mkdir -p "$root"/{opt,logs,var/lib/neo4j/conf}
   mv "$scratch/lib" "$root/var/lib/neo4j/lib"
   cp -a "$cache/jre" "$root/opt/java"
-  LD_LIBRARY_PATH=$root/opt/java/lib:$root/opt/java/lib/server libraries "$root/opt/java/bin/java" $(find "$root/opt/java" -name '*.so')
+  local objects; mapfile -t objects < <(find "$root/opt/java" -name '*.so')
+  LD_LIBRARY_PATH=$root/opt/java/lib:$root/opt/java/lib/server libraries "$root/opt/java/bin/java" "${objects[@]}"
   cp "$here/neo4j/neo4j.conf" "$root/var/lib/neo4j/conf/neo4j.conf.dist"
   cp "$here/neo4j/docker-entrypoint.sh" "$root/"
   image tombstone-test/neo4j:base <<'D'

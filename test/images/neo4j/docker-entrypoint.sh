@@ -13,8 +13,9 @@ setting() {
 
 for name in $(env | sed -n 's/^\(NEO4J_[A-Za-z0-9_]*\)=.*/\1/p'); do
   case $name in NEO4J_AUTH|NEO4J_EDITION|NEO4J_ACCEPT_LICENSE_AGREEMENT|NEO4J_JAVA_OPTS) continue ;; esac
-  eval "value=\$$name"
-  setting "$(printf %s "${name#NEO4J_}" | sed -e 's/__/%/g' -e 's/_/./g' -e 's/%/_/g')" "$value"
+  # shellcheck disable=SC2034 # eval uses it
+  key=$(printf %s "${name#NEO4J_}" | sed -e 's/__/%/g' -e 's/_/./g' -e 's/%/_/g')
+  eval "setting \"\$key\" \"\$$name\""
 done
 
 export NEO4J_HOME=$home NEO4J_CONF=$home/conf # after the loop above: these are no settings

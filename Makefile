@@ -1,0 +1,79 @@
+# Everyday commands. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+# `tombstone dev` and the stores that it embeds are not for production: this tag leaves them out.
+PRODUCTION := nodev
+# Tools have a module of their own, so that theirs are not the product's dependencies.
+TOOL := go tool -modfile=tools/go.mod
+IMAGE ?= tombstone:local
+PACKAGES ?= ./...
+
+.PHONY: help build dist image test test-short race lint fmt vuln images bench bench-smoke demo compose-up compose-down compose-smoke readme ci
+
+help: ## this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+build: ## bin/tombstone, with `dev` and its embedded stores
+	go build -trimpath -ldflags "$(LDFLAGS)" -o bin/tombstone ./cmd/tombstone
+
+dist: ## dist/tombstone, static, as it goes into the image
+	CGO_ENABLED=0 go build -trimpath -tags $(PRODUCTION) -ldflags "$(LDFLAGS)" -o dist/tombstone ./cmd/tombstone
+	@! go list -deps -tags $(PRODUCTION) ./cmd/tombstone | \
+		grep -E '^github.com/(nats-io/nats-server|FerretDB|versity)/' || { echo "these must not be in it"; exit 1; }
+
+image: dist ## the image, from dist/tombstone (deploy/Dockerfile builds it from source)
+	cp deploy/Dockerfile.prebuilt dist/Dockerfile
+	install -D -m 644 /etc/ssl/certs/ca-certificates.crt dist/root/etc/ssl/certs/ca-certificates.crt
+	install -d -m 1777 dist/root/tmp
+	docker build -q -t $(IMAGE) dist
+
+test: ## all tests; those with containers are skipped where Docker does not answer
+	go test $(PACKAGES)
+
+test-short: ## the quick tests
+	go test -short $(PACKAGES)
+
+race: ## the quick tests under the race detector
+	go test -race -short $(PACKAGES)
+
+lint: ## go vet and golangci-lint, with the import rules of .golangci.yml
+	go vet ./...
+	go vet -tags $(PRODUCTION) ./cmd/... ./internal/app/...
+	$(TOOL) golangci-lint run ./...
+
+fmt: ## format what the linter would complain about
+	$(TOOL) golangci-lint fmt ./...
+
+vuln: ## known vulnerabilities in what the production binary contains (asks vuln.go.dev)
+	$(TOOL) govulncheck -tags $(PRODUCTION) ./cmd/tombstone
+
+images: ## the images that tests and compose run, pulled or built: see test/images
+	test/images/build.sh
+
+bench: ## the benchmark
+	go run ./bench
+
+bench-smoke: ## the benchmark, small, to see that it runs
+	go run ./bench -smoke
+
+demo: ## the demo: everything in one process
+	go run ./cmd/tombstone dev --demo
+
+compose-up: image ## the services and real stores in containers
+	TOMBSTONE_IMAGE=$(IMAGE) docker compose up -d --wait
+
+compose-down: ## stop them and remove their data
+	docker compose down -v
+
+compose-smoke: build image ## start them, delete an asset, look into the stores, stop them
+	TOMBSTONE_IMAGE=$(IMAGE) .ci/compose-smoke
+
+readme: build ## run the commands of README.md and of the examples
+	.ci/readme README.md examples/*/README.md
+
+ci: ## all that a change must pass
+	.ci/run
