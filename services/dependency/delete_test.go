@@ -59,7 +59,7 @@ func TestAcceptedDeletionIsATombstoneAFlagAndACommand(t *testing.T) {
 	}
 	_, erase, err := events.DecodeCommand(b.commands[0].Message.Data)
 	want := events.Erase{Deletion: d.ID, Asset: "x", Kind: "item", Owner: "acme", Generation: a.Generation, By: "olga", Reason: "test"}
-	if err != nil || !cmp.Equal(*erase, want) {
+	if err != nil || !cmp.Equal(erase, want) {
 		t.Errorf("command: %v %s", err, cmp.Diff(want, erase))
 	}
 	if got := b.trail("x"); !slices.Equal(got, []string{events.TypeDeletionRequested}) {

@@ -130,7 +130,7 @@ func (b *bench) deletion(id string) dependency.Deletion {
 // erased is the report that completes one asset of a deletion.
 func (b *bench) erased(d dependency.Deletion, asset, generation string) {
 	b.t.Helper()
-	r := events.AssetErased{Deletion: d.ID, Asset: asset, Generation: generation}
+	r := events.AssetErased{Deletion: d.ID, Asset: asset, Generation: generation, Parts: []events.PartEvidence{}}
 	for _, s := range b.deletion(d.ID).Steps {
 		if s.Asset == asset {
 			r.Parts = append(r.Parts, events.PartEvidence{Part: s.Part, Generation: s.Generation, Documents: 1, Objects: 2, Bytes: 10, Attempts: 1,
