@@ -80,7 +80,7 @@ func testNodeFilters(t *testing.T, g dependency.Graph) {
 		all = append(all, n)
 	}
 	save(t, g, anys(all)...)
-	sets := [][]dependency.Status{nil, {dependency.Live}, {dependency.Deleting, dependency.Deleted}, statuses, {"unheard-of"}}
+	sets := [][]dependency.Status{nil, {dependency.Live}, {dependency.Deleting, dependency.Deleted, dependency.Deleting}, statuses, {"unheard-of"}}
 	for _, kind := range append(kinds, "", "unheard-of") {
 		for _, owner := range append(owners, "", "unheard-of") {
 			for _, set := range sets {
