@@ -1,0 +1,134 @@
+// Package s3 keeps objects in S3 or in a store that speaks its protocol. It deletes by version, so that nothing that was
+// written after a listing is touched, and never takes an answer's status for the answer: a batch that came back with 200
+// still tells of each key.
+package s3
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/tombstone-project/tombstone/services/asset"
+)
+
+// Config of a Store.
+type Config struct {
+	// Endpoint of the store, a URL; empty: AWS.
+	Endpoint string
+	// Region; empty: the one of the SDK's usual chain, or us-east-1 at an Endpoint.
+	Region string
+	// AccessKey and SecretKey; both empty: the SDK's usual chain.
+	AccessKey string
+	SecretKey string
+	// Timeout of one request, its answer included; default 30s. A batch of a slow store must fit in.
+	Timeout time.Duration
+	// Batch is how many keys one request deletes at most: 1 to 1,000, default 1,000. Less for a store that takes so long over
+	// a full batch that it runs into Timeout.
+	Batch int
+}
+
+// Store is an object store.
+type Store struct {
+	options s3.Options
+	timeout time.Duration
+	batch   int
+	modes   modes
+
+	mu      sync.Mutex
+	clients map[string]*s3.Client // by bucket
+}
+
+var _ asset.Blobs = (*Store)(nil)
+
+// maxBatch is what one DeleteObjects call takes, and what one listing gives, by the protocol.
+const maxBatch = 1000
+
+// Open prepares a store. It asks nobody, so it succeeds while the store is away; a configuration that cannot work (no
+// region, half of a key pair) fails.
+func Open(ctx context.Context, c Config) (*Store, error) {
+	if (c.AccessKey == "") != (c.SecretKey == "") {
+		return nil, errors.New("blobs: access key and secret key belong together; one is missing")
+	}
+	if c.Batch < 0 || c.Batch > maxBatch {
+		return nil, fmt.Errorf("blobs: a batch of %d keys; at most %d", c.Batch, maxBatch)
+	}
+	load := []func(*config.LoadOptions) error{config.WithRegion(c.Region)}
+	if c.AccessKey != "" {
+		load = append(load, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, "")))
+	}
+	loaded, err := config.LoadDefaultConfig(ctx, load...)
+	if err != nil {
+		return nil, fmt.Errorf("configure blobs: %w", err)
+	}
+	s := &Store{timeout: cmp.Or(c.Timeout, 30*time.Second), batch: cmp.Or(c.Batch, maxBatch), clients: map[string]*s3.Client{}}
+	s.options = s3.NewFromConfig(loaded).Options()
+	s.options.HTTPClient = newHTTPClient()
+	s.options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+	s.options.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	if c.Endpoint != "" {
+		s.options.BaseEndpoint = &c.Endpoint
+		s.options.UsePathStyle = true
+		s.options.Region = cmp.Or(s.options.Region, "us-east-1")
+	}
+	if s.options.Region == "" {
+		return nil, errors.New("blobs: no region")
+	}
+	return s, nil
+}
+
+// newHTTPClient gives up on a store that takes no connection, soon; requests have a timeout of their own.
+func newHTTPClient() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = 5 * time.Second }).
+		WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = 2 * lanes })
+}
+
+// client gives the client of one bucket. Each has its own count of retries and of throttling, so that a bucket that is down
+// or slowed does not slow the others; connections and credentials are shared.
+func (s *Store) client(bucket string) *s3.Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clients[bucket]
+	if c == nil {
+		o := s.options
+		o.Retryer = retry.NewAdaptiveMode(func(m *retry.AdaptiveModeOptions) {
+			m.StandardOptions = append(m.StandardOptions, func(r *retry.StandardOptions) {
+				r.MaxAttempts = 4
+				r.MaxBackoff = 5 * time.Second
+			})
+		})
+		c = s3.New(o)
+		s.clients[bucket] = c
+	}
+	return c
+}
+
+// Close ends idle connections.
+func (s *Store) Close() {
+	if c, ok := s.options.HTTPClient.(*awshttp.BuildableClient); ok {
+		c.GetTransport().CloseIdleConnections()
+	}
+}
+
+// Ping asks for the list of buckets. An identity that may not list them has been answered all the same.
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	_, err := s.client("").ListBuckets(ctx, &s3.ListBucketsInput{MaxBuckets: aws.Int32(1)})
+	if err == nil || code(err) == "AccessDenied" {
+		return nil
+	}
+	return fault("ping blobs", "", err)
+}
