@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/tombstone-project/tombstone/saga/jetstream"
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+// bus is the broker as the parts share it.
+type bus struct {
+	*jetstream.Bus
+	conn     *nats.Conn
+	prepared chan struct{}
+	lost     chan struct{} // a stream was made anew
+}
+
+// openBus opens the connection; a broker that is away is no error. Streams and consumers are made as soon as it answers.
+func (p *process) openBus() (*bus, error) {
+	conn, err := jetstream.Connect(p.cfg.NATSURL.Reveal(), p.cfg.NATSCreds, p.log)
+	if err != nil {
+		return nil, err
+	}
+	b := &bus{conn: conn, prepared: make(chan struct{}), lost: make(chan struct{}, 1)}
+	b.Bus, err = jetstream.New(conn, p.names, jetstream.Options{Replicas: p.cfg.StreamReplicas, EventsMaxAge: p.policy.Events.MaxAge, Logger: p.log,
+		OnRecreated: func(string) { b.signalLost() }})
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	p.closers = append(p.closers, func() error { conn.Close(); return nil })
+	p.ready.store("broker", b.Ping)
+	p.part("streams", p.prepare("broker", func(ctx context.Context) error {
+		_, err := b.Ensure(ctx)
+		return err
+	}, b.prepared))
+	return b, nil
+}
+
+func (b *bus) signalLost() {
+	select {
+	case b.lost <- struct{}{}:
+	default:
+	}
+}
+
+// watch tells the dependency service whenever streams are others than it knew: at the start, and when one was made anew.
+func (b *bus) watch(p *process, deps *dependency.Service) func(context.Context) error {
+	return func(ctx context.Context) error {
+		for failures := 0; ; {
+			made, err := b.Made(ctx)
+			if err == nil {
+				err = deps.NoteStreams(ctx, made[p.names.Commands().Name], made[p.names.Events().Name])
+			}
+			if err == nil {
+				failures = 0
+				select {
+				case <-b.lost:
+				case <-ctx.Done():
+					return nil
+				}
+				continue
+			}
+			failures++
+			if failures == 1 && ctx.Err() == nil {
+				p.log.Warn("cannot tell whether the broker lost its streams; it is looked at again", "error", err)
+			}
+			if !rest(ctx, preparePace.Delay(failures)) {
+				return nil
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tombstone-project/tombstone/saga"
+	"github.com/tombstone-project/tombstone/services/asset/gaterpc"
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+// dependencyService adds the parts of the dependency service.
+func (p *process) dependencyService(ctx context.Context, b *bus) (*dependency.Service, error) {
+	graph, err := openGraph(ctx, p.cfg, p.policy)
+	if err != nil {
+		return nil, err
+	}
+	p.closers = append(p.closers, func() error {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
+		defer cancel()
+		return graph.Close(last)
+	})
+	var commands, feed *saga.Relay
+	deps, err := dependency.New(dependency.Config{Graph: graph, Policy: p.policy, Names: p.names, Logger: p.log,
+		SendCommands: func(f []saga.Flag) { commands.Send(f) },
+		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
+		Nudge:        func() { commands.Nudge() }})
+	if err != nil {
+		return nil, err
+	}
+	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: b, Logger: p.log})
+	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: b, Logger: p.log})
+	reports := saga.Worker{Name: "reports", Subscriber: b.Reports(), Handle: deps.HandleReport, Logger: p.log}
+
+	p.ready.store("graph", graph.Ping)
+	prepared := make(chan struct{})
+	p.part("graph", p.prepare("graph", func(ctx context.Context) error { return p.prepareGraph(ctx, deps) }, prepared))
+	p.part("feed", after(feed.Run, prepared))
+	p.part("sent flags", after(deps.RunSent, prepared))
+	p.part("commands", after(commands.Run, prepared))
+	p.part("resend", after(deps.RunResend, prepared))
+	p.part("reports", after(reports.Run, prepared, b.prepared))
+	p.part("lost streams", after(b.watch(p, deps), prepared, b.prepared))
+	if !p.role.asset() {
+		p.part("gate", after(serveGate(p, b, deps), prepared))
+	}
+	return deps, nil
+}
+
+// prepareGraph makes the graph ready; a policy that may not be put in force there stops the process.
+func (p *process) prepareGraph(ctx context.Context, deps *dependency.Service) error {
+	err := deps.Prepare(ctx)
+	if moved := (*dependency.PlacesChangedError)(nil); errors.As(err, &moved) {
+		return refusal{err}
+	}
+	if err == nil && p.cfg.StartPaused {
+		err = deps.PauseAs(ctx, "TOMBSTONE_START_PAUSED")
+	}
+	return err
+}
+
+// serveGate answers the asset service's questions over NATS.
+func serveGate(p *process, b *bus, deps *dependency.Service) func(context.Context) error {
+	return func(ctx context.Context) error {
+		stop, err := gaterpc.Serve(b.conn, p.names, deps, p.log)
+		if err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return stop()
+	}
+}
