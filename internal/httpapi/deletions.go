@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+type getDeletionIn struct {
+	Deletion deletionID `path:"did"`
+	Cursor   cursor     `query:"cursor" doc:"next_cursor of the deletion before: the next 100 steps."`
+}
+
+type deletionOut struct {
+	Body dependency.Deletion
+}
+
+type listDeletionsIn struct {
+	Status  string `query:"status" enum:"scheduled,deleting,deleted,cancelled"`
+	Stalled string `query:"stalled" enum:"true,false"`
+	Owner   string `query:"owner"`
+	Batch   string `query:"batch"`
+	Cursor  cursor `query:"cursor" doc:"next_cursor of the page before."`
+	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+}
+
+// query is what the service is asked.
+func (in *listDeletionsIn) query() dependency.DeletionQuery {
+	q := dependency.DeletionQuery{
+		Status: dependency.Status(in.Status), Owner: in.Owner, Batch: in.Batch, Cursor: string(in.Cursor), Limit: in.Limit,
+	}
+	if in.Stalled != "" {
+		stalled := in.Stalled == "true"
+		q.Stalled = &stalled
+	}
+	return q
+}
+
+type deletionsOut struct {
+	Body dependency.Page[dependency.Deletion]
+}
+
+// deletionRoutes are looking at deletions.
+func (s *server) deletionRoutes() {
+	tags := []string{"deletions"}
+	route(s, huma.Operation{
+		OperationID: "get-deletion", Method: http.MethodGet, Path: "/v1/deletions/{did}", Tags: tags,
+		Summary: "Read a deletion with its first steps", Errors: readErrors(),
+	}, func(ctx context.Context, in *getDeletionIn) (*deletionOut, error) {
+		d, err := s.cfg.Deletions.Deletion(ctx, string(in.Deletion), string(in.Cursor))
+		return &deletionOut{Body: filledDeletion(d)}, err
+	})
+	route(s, huma.Operation{
+		OperationID: "list-deletions", Method: http.MethodGet, Path: "/v1/deletions", Tags: tags,
+		Summary: "List deletions, newest first", Errors: readErrors(),
+	}, func(ctx context.Context, in *listDeletionsIn) (*deletionsOut, error) {
+		page, err := s.cfg.Deletions.Deletions(ctx, in.query())
+		page.Items = filled(page.Items)
+		for i := range page.Items {
+			page.Items[i] = filledDeletion(page.Items[i])
+		}
+		return &deletionsOut{Body: page}, err
+	})
+}

@@ -1,0 +1,28 @@
+package httpapi
+
+import "github.com/tombstone-project/tombstone/services/dependency"
+
+// Lists and maps in answers are empty rather than null.
+
+func filled[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func filledAsset(a dependency.Asset) dependency.Asset {
+	a.Links = filled(a.Links)
+	if a.Attributes == nil {
+		a.Attributes = map[string]any{}
+	}
+	if a.Parts == nil {
+		a.Parts = map[string]dependency.PartView{}
+	}
+	return a
+}
+
+func filledDeletion(d dependency.Deletion) dependency.Deletion {
+	d.Steps = filled(d.Steps)
+	return d
+}

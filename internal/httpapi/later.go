@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+// laterCall is a call of the API that this build does not have yet. It answers 501, after the refusals that every call gives.
+type laterCall struct {
+	method, path string
+	operator     bool
+}
+
+// laterDependencyCalls are those of the dependency service. A row goes when its call comes.
+func laterDependencyCalls() []laterCall {
+	return []laterCall{
+		{method: http.MethodPost, path: "/v1/assets/{id}/plan"},
+		{method: http.MethodDelete, path: "/v1/assets/{id}/parts/{part}"},
+		{method: http.MethodPost, path: "/v1/deletions"},
+		{method: http.MethodGet, path: "/v1/batches/{batch}"},
+		{method: http.MethodGet, path: "/v1/deletions/{did}/events"},
+		{method: http.MethodPost, path: "/v1/deletions/{did}/cancel"},
+		{method: http.MethodPost, path: "/v1/deletions/{did}/force", operator: true},
+		{method: http.MethodGet, path: "/v1/deletions/{did}/receipt"},
+		{method: http.MethodGet, path: "/v1/deletions/{did}/explain"},
+		{method: http.MethodGet, path: "/.well-known/jwks.json"},
+		{method: http.MethodPut, path: "/v1/assets/{id}/hold", operator: true},
+		{method: http.MethodDelete, path: "/v1/assets/{id}/hold", operator: true},
+		{method: http.MethodGet, path: "/v1/owners/{owner}/usage"},
+		{method: http.MethodGet, path: "/v1/admin/stalled", operator: true},
+		{method: http.MethodPost, path: "/v1/admin/stalled/retry", operator: true},
+		{method: http.MethodGet, path: "/v1/admin/audit", operator: true},
+		{method: http.MethodPost, path: "/v1/admin/retention", operator: true},
+		{method: http.MethodPost, path: "/v1/admin/sweep", operator: true},
+		{method: http.MethodPost, path: "/v1/admin/verify", operator: true},
+		{method: http.MethodPost, path: "/v1/admin/pause", operator: true},
+		{method: http.MethodPost, path: "/v1/admin/resume", operator: true},
+	}
+}
+
+// laterAssetCalls are those of the asset service.
+func laterAssetCalls() []laterCall {
+	return []laterCall{
+		{method: http.MethodPost, path: "/v1/assets/{id}/uploads"},
+		{method: http.MethodPost, path: "/v1/assets/{id}/downloads"},
+		{method: http.MethodPost, path: "/v1/assets/{id}/leases"},
+		{method: http.MethodPut, path: "/v1/assets/{id}/leases/{token}"},
+	}
+}
+
+func (s *server) laterRoutes() {
+	var calls []laterCall
+	if s.cfg.Assets != nil {
+		calls = append(calls, laterDependencyCalls()...)
+	}
+	if s.cfg.Documents != nil {
+		calls = append(calls, laterAssetCalls()...)
+	}
+	for _, c := range calls {
+		s.laterRoute(c)
+	}
+}
+
+// laterRoute registers one call, with the path parameters that its pattern names.
+func (s *server) laterRoute(c laterCall) {
+	words := strings.FieldsFunc(strings.TrimPrefix(c.path, "/v1"), func(r rune) bool { return strings.ContainsRune("/{}.", r) })
+	op := huma.Operation{
+		OperationID: strings.ToLower(c.method) + "-" + strings.Join(words, "-"), Method: c.method, Path: c.path, Tags: []string{"later"},
+		Summary: "Not in this build yet", Errors: []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusNotImplemented},
+		SkipValidateParams: true,
+	}
+	for _, name := range pathParams(c.path) {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	if c.operator {
+		op = forOperators(op)
+	}
+	route(s, op, func(ctx context.Context, in *laterIn) (*struct{}, error) {
+		if err := s.exists(ctx, in); err != nil {
+			return nil, err
+		}
+		return nil, problem.New(problem.NotImplemented, "%s %s is not in this build yet", c.method, c.path)
+	})
+}
+
+// pathParams are the names in braces.
+func pathParams(pattern string) []string {
+	var names []string
+	for part := range strings.SplitSeq(pattern, "/") {
+		if strings.HasPrefix(part, "{") {
+			names = append(names, strings.Trim(part, "{}"))
+		}
+	}
+	return names
+}
+
+// laterIn holds the parameters that decide whether the thing asked for exists.
+type laterIn struct {
+	id, deletion, owner string
+}
+
+// Resolve checks the form of the parameters that the pattern has.
+func (in *laterIn) Resolve(ctx huma.Context) []error {
+	in.id, in.deletion, in.owner = ctx.Param("id"), ctx.Param("did"), ctx.Param("owner")
+	names := " " + strings.Join(pathParams(ctx.Operation().Path), " ") + " "
+	switch {
+	case strings.Contains(names, " id "):
+		if err := checkID("id", in.id); err != nil {
+			return []error{err}
+		}
+	case strings.Contains(names, " did ") && !isUUID(in.deletion), strings.Contains(names, " batch ") && !isUUID(ctx.Param("batch")):
+		return []error{problem.New(problem.NotFound, "there is none with this id")}
+	}
+	return nil
+}
+
+// exists gives the refusal for what does not exist for the caller.
+func (s *server) exists(ctx context.Context, in *laterIn) (err error) {
+	switch {
+	case s.cfg.Assets == nil:
+	case in.id != "":
+		_, err = s.cfg.Assets.Asset(ctx, in.id)
+	case in.deletion != "":
+		_, err = s.cfg.Deletions.Deletion(ctx, in.deletion, "")
+	case in.owner != "":
+		if c, _ := dependency.CallerFrom(ctx); !c.Operator && c.Owner != in.owner {
+			err = problem.New(problem.NotFound, "there is no owner %q", in.owner)
+		}
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tombstone-project/tombstone/internal/auth"
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+// DocumentsAPI writes and reads document parts. It takes the caller from the context; refusals are *problem.Problem.
+type DocumentsAPI interface {
+	// PutDocument replaces the document. leaseToken is empty when the caller holds no lease.
+	PutDocument(ctx context.Context, id, part string, body map[string]any, leaseToken string) error
+	GetDocument(ctx context.Context, id, part string) (map[string]any, error)
+}
+
+// Config says what is served. Auth, Metrics and Registerer are required, and at least one service.
+type Config struct {
+	// Assets, Deletions and Operations are the dependency service: all of them, or none.
+	Assets     dependency.AssetsAPI
+	Deletions  dependency.DeletionsAPI
+	Operations dependency.OperationsAPI
+	// Documents is the asset service; nil when it is not served here.
+	Documents DocumentsAPI
+
+	Auth auth.Authenticator
+	// Checks decide /readyz.
+	Checks []Check
+	// Metrics answers /metrics, and Registerer takes what is measured here.
+	Metrics    http.Handler
+	Registerer prometheus.Registerer
+	// RequestTimeout bounds each request, but for the time that the caller asks to wait and for imports; default 10 s.
+	RequestTimeout time.Duration
+	Version        string
+	Logger         *slog.Logger // nil: nothing is logged
+}
+
+// validate fills defaults and joins what is missing.
+func (c *Config) validate() error {
+	var faults []error
+	parts := 0
+	for _, given := range []bool{c.Assets != nil, c.Deletions != nil, c.Operations != nil} {
+		if given {
+			parts++
+		}
+	}
+	if parts != 0 && parts != 3 {
+		faults = append(faults, errors.New("httpapi: Assets, Deletions and Operations come together"))
+	}
+	if parts == 0 && c.Documents == nil {
+		faults = append(faults, errors.New("httpapi: there is no service to serve"))
+	}
+	if c.Auth == nil || c.Metrics == nil || c.Registerer == nil {
+		faults = append(faults, errors.New("httpapi: Auth, Metrics and Registerer are required"))
+	}
+	if c.RequestTimeout == 0 {
+		c.RequestTimeout = 10 * time.Second
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return errors.Join(faults...)
+}
+
+// server holds what the handlers share.
+type server struct {
+	cfg Config
+	log *slog.Logger
+	mux *chi.Mux
+	api huma.API
+}
+
+// New makes the handler of one listener.
+func New(cfg Config) (http.Handler, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	useProblems()
+	s := &server{cfg: cfg, log: cfg.Logger, mux: chi.NewMux()}
+	measured, err := measure(cfg.Registerer, cfg.Logger)
+	if err != nil {
+		return nil, err
+	}
+	s.mux.Use(measured, s.recoverPanics, safeHeaders, keepEscapedPath, middleware.GetHead, refuseForeignPages, s.limitBodies, s.guard)
+	s.mux.NotFound(s.notFound)
+	s.mux.MethodNotAllowed(s.methodNotAllowed)
+	s.api = humachi.New(s.mux, apiConfig(cfg.Version))
+	if cfg.Assets != nil {
+		s.assetRoutes()
+		s.linkRoutes()
+		s.importRoute()
+		s.deleteRoute()
+		s.deletionRoutes()
+		s.pendingRoutes()
+	}
+	if cfg.Documents != nil {
+		s.documentRoutes()
+	}
+	s.laterRoutes()
+	s.healthRoutes()
+	return s.mux, errors.Join(s.openAPIRoute(), s.pageRoutes())
+}
+
+// NewServer makes an HTTP server with limits that fit the handler: headers must come quickly and be small, while answers
+// may take as long as the handler lets them. The caller sets the address and runs it.
+func NewServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+}
