@@ -12,9 +12,11 @@ var links = table[dependency.Link]{
 	bind:    func(l *dependency.Link) []any { return []any{&l.From, &l.Type, &l.To, &l.Hidden} },
 }
 
+const outgoing = "WHERE source IN (SELECT value FROM json_each(?)) "
+
 // Outgoing gives the links of the sources, hidden ones too.
 func (t *tx) Outgoing(ctx context.Context, ids []string) ([]dependency.Link, error) {
-	return links.find(ctx, t, "WHERE source IN (SELECT value FROM json_each(?))", list(ids))
+	return links.find(ctx, t, outgoing, list(ids))
 }
 
 // SaveLinks creates links or sets what hides them.
@@ -29,17 +31,26 @@ func (t *tx) RemoveLinks(ctx context.Context, removed []dependency.Link) error {
 	})
 }
 
-// unlink takes outgoing links first, then the incoming ones that are not among them, and reads no more than its limit.
-const unlink = `DELETE FROM links WHERE (source, type, target) IN (
-	SELECT source, type, target FROM links WHERE source IN (SELECT value FROM json_each(?1))
-	UNION ALL
-	SELECT source, type, target FROM links WHERE target IN (SELECT value FROM json_each(?1)) AND source NOT IN (SELECT value FROM json_each(?1))
-	LIMIT ?2)`
+const (
+	unlinkFrom = outgoing + "LIMIT ?"
+	unlinkTo   = "WHERE target IN (SELECT value FROM json_each(?)) LIMIT ?"
+)
 
-// Unlink removes links in either direction.
+// Unlink removes links in either direction, first those that go out, so that a link between two of the assets is gone
+// before its other end is looked at.
 func (t *tx) Unlink(ctx context.Context, ids []string, limit int) (int, error) {
-	n, err := t.change(ctx, unlink, list(ids), limit)
-	return int(n), err
+	removed := 0
+	for _, rest := range []string{unlinkFrom, unlinkTo} {
+		found, err := links.find(ctx, t, rest, list(ids), limit-removed)
+		if err != nil {
+			return removed, err
+		}
+		if err := t.RemoveLinks(ctx, found); err != nil {
+			return removed, err
+		}
+		removed += len(found)
+	}
+	return removed, nil
 }
 
 // incoming walks along links_by_target and looks every source up.
@@ -58,32 +69,37 @@ func (t *tx) Incoming(ctx context.Context, to string, types []string, after depe
 	}, query+"ORDER BY l.source, l.type LIMIT ?", append(args, limit)...)
 }
 
-// dependants ranks and counts the distinct sources of each target, all from links_by_target.
-const dependants = `WITH ranked AS (
-	SELECT l.target, l.source, row_number() OVER each_target AS rank, count(*) OVER (PARTITION BY l.target) AS total
-	FROM (
-		SELECT DISTINCT target, source FROM links
-		WHERE target IN (SELECT value FROM json_each(?1)) AND type IN (SELECT value FROM json_each(?2)) AND hidden = ''
-	) l CROSS JOIN nodes n ON n.id = l.source LEFT JOIN deletions d ON d.id = n.deletion
-	WHERE n.status = 'live' OR n.status = 'deleting' AND d.status IS 'scheduled'
-	WINDOW each_target AS (PARTITION BY l.target ORDER BY l.source)
-) SELECT target, source, total FROM ranked WHERE rank <= max(?3, 1) ORDER BY target, source`
+// counting are the sources that count, each once for a target, in order of (target, source): a walk along
+// links_by_target.
+const counting = `SELECT DISTINCT l.target, l.source
+FROM links l CROSS JOIN nodes n ON n.id = l.source LEFT JOIN deletions d ON d.id = n.deletion
+WHERE l.target IN (SELECT value FROM json_each(?1)) AND l.type IN (SELECT value FROM json_each(?2)) AND l.hidden = ''
+	AND (n.status = 'live' OR n.status = 'deleting' AND d.status IS 'scheduled')
+ORDER BY l.target, l.source`
 
-// Dependants counts and names who depends on each target.
+const (
+	countDependants = "SELECT target, count(*) FROM (" + counting + ") GROUP BY target"
+	firstDependants = counting + " LIMIT ?3"
+)
+
+// Dependants counts who depends on each target, and names them where there are any.
 func (t *tx) Dependants(ctx context.Context, targets, types []string, limit int) (map[string]dependency.Dependants, error) {
-	type row struct {
-		target, source string
-		total          int
+	type count struct {
+		target string
+		total  int
 	}
-	found, err := rows(ctx, t, func(r *row) []any { return []any{&r.target, &r.source, &r.total} }, dependants, list(targets), list(types), limit)
-	byTarget := map[string]dependency.Dependants{}
-	for _, r := range found {
-		d := byTarget[r.target]
-		d.Total = r.total
-		if len(d.First) < limit {
-			d.First = append(d.First, r.source)
+	counts, err := rows(ctx, t, func(c *count) []any { return []any{&c.target, &c.total} }, countDependants, list(targets), list(types))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]dependency.Dependants, len(counts))
+	for _, c := range counts {
+		first, err := rows(ctx, t, func(source *string) []any { return []any{new(string), source} },
+			firstDependants, list([]string{c.target}), list(types), limit)
+		if err != nil {
+			return nil, err
 		}
-		byTarget[r.target] = d
+		found[c.target] = dependency.Dependants{First: first, Total: c.total}
 	}
-	return byTarget, err
+	return found, nil
 }

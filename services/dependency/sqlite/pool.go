@@ -18,7 +18,7 @@ func newPool(db *sql.DB, closed <-chan struct{}, size int, setup string) (*pool,
 	for range size {
 		conn, err := db.Conn(context.Background())
 		if err != nil {
-			return nil, err
+			return nil, failure(context.Background(), err)
 		}
 		c := &connection{conn: conn, prepared: map[string]*sql.Stmt{}}
 		p.idle <- c
