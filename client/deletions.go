@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+// Delete asks for the deletion of one asset.
+func (c *Client) Delete(ctx context.Context, id string, r dependency.DeleteRequest) (dependency.Deletion, error) {
+	path := assetPath(id)
+	q := query("reason", r.Reason)
+	if r.WithDependants {
+		q.Set("with_dependants", "true")
+	}
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	a, err := c.do(ctx, request{method: http.MethodDelete, path: path, header: deleteHeader(r), extra: r.Wait})
+	if err != nil {
+		return dependency.Deletion{}, err
+	}
+	var d dependency.Deletion
+	if err = c.decode(a, &d); err == nil && d.ID == "" {
+		err = c.strange(errors.New("the answer is not a deletion"))
+	}
+	return d, err
+}
+
+func deleteHeader(r dependency.DeleteRequest) http.Header {
+	h := http.Header{}
+	for name, value := range map[string]string{"If-Plan": r.IfPlan, "Idempotency-Key": r.IdempotencyKey, "Traceparent": r.TraceParent} {
+		if value != "" {
+			h.Set(name, value)
+		}
+	}
+	if r.IfMatch != "" {
+		h.Set("If-Match", `"`+r.IfMatch+`"`)
+	}
+	if r.Wait > 0 {
+		// Whole seconds, and at least one.
+		h.Set("Prefer", "wait="+strconv.FormatInt(int64((r.Wait+time.Second-1)/time.Second), 10))
+	}
+	return h
+}
+
+// Deletion reads a deletion; cursor continues its steps.
+func (c *Client) Deletion(ctx context.Context, deletion, cursor string) (dependency.Deletion, error) {
+	return get[dependency.Deletion](ctx, c, "/v1/deletions/"+segment(deletion), query("cursor", cursor))
+}
+
+// Deletions lists deletions, newest first.
+func (c *Client) Deletions(ctx context.Context, q dependency.DeletionQuery) (dependency.Page[dependency.Deletion], error) {
+	stalled := ""
+	if q.Stalled != nil {
+		stalled = strconv.FormatBool(*q.Stalled)
+	}
+	return list[dependency.Deletion](ctx, c, "/v1/deletions",
+		query("status", string(q.Status), "stalled", stalled, "owner", q.Owner, "batch", q.Batch, "cursor", q.Cursor, "limit", limit(q.Limit)))
+}
+
+// Pending lists command flags that are not sent yet. For operators.
+func (c *Client) Pending(ctx context.Context, cursor string) (dependency.Page[dependency.PendingFlag], error) {
+	return list[dependency.PendingFlag](ctx, c, "/v1/admin/pending", query("cursor", cursor))
+}
+
+// Replay publishes pending flags now. For operators.
+func (c *Client) Replay(ctx context.Context, d dependency.Drive) (dependency.Driven, error) {
+	body := struct {
+		dependency.Drive
+		OlderThan string `json:"older_than,omitempty"`
+	}{Drive: d}
+	if d.OlderThan > 0 {
+		body.OlderThan = d.OlderThan.String()
+	}
+	var driven dependency.Driven
+	_, err := c.send(ctx, http.MethodPost, "/v1/admin/pending/replay", body, &driven)
+	return driven, err
+}
