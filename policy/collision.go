@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // The collision rule. Two places in one bucket, or in one collection, may stand side by side only if one of these holds:
 //
@@ -16,6 +19,10 @@ import "slices"
 
 // checkCollisions compares every place with those before it in the text, and notes the first that it could meet.
 func (r *reader) checkCollisions() {
+	slices.SortFunc(r.places, func(a, b readPlace) int {
+		x, y := start(a.node), start(b.node)
+		return cmp.Or(x.Line-y.Line, x.Column-y.Column)
+	})
 	for i, later := range r.places {
 		for _, earlier := range r.places[:i] {
 			if earlier.store() == later.store() && !r.checkPair(earlier, later) {
