@@ -1,0 +1,51 @@
+package jetstream
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Connect opens a connection that never gives up: it is made even when the broker is away, and comes back whenever the
+// broker does. While there is none, calls fail at once instead of being kept and sent later, when nobody waits for them
+// any more. credentials is the path of a credentials file; empty for none.
+//
+// Messages of the connection reach its own subscriptions (no "no echo"): in one process a service may ask another over
+// the same connection.
+func Connect(url, credentials string, logger *slog.Logger) (*nats.Conn, error) {
+	options := []nats.Option{
+		nats.Name("tombstone"),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(500 * time.Millisecond),
+		nats.ReconnectJitter(250*time.Millisecond, 500*time.Millisecond),
+		nats.ReconnectBufSize(-1),
+		nats.IgnoreAuthErrorAbort(), // a broker whose accounts are being mended refuses us for a while
+		nats.Timeout(5 * time.Second),
+		nats.PingInterval(10 * time.Second), // a dead peer is noticed within half a minute, not within five
+		nats.ConnectHandler(func(c *nats.Conn) { logger.Info("connected to the broker", "url", c.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(c *nats.Conn) { logger.Info("connected to the broker again", "url", c.ConnectedUrlRedacted()) }),
+		nats.DisconnectErrHandler(func(c *nats.Conn, err error) {
+			if !c.IsClosed() {
+				logger.Warn("connection to the broker lost", "error", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) {
+			subject := ""
+			if s != nil {
+				subject = s.Subject
+			}
+			logger.Warn("broker reports an error", "subject", subject, "error", err)
+		}),
+	}
+	if credentials != "" {
+		options = append(options, nats.UserCredentials(credentials))
+	}
+	nc, err := nats.Connect(url, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the broker: %w", err)
+	}
+	return nc, nil
+}
