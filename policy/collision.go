@@ -17,18 +17,22 @@ import (
 // it is never two assets'. Places in one collection must also use the same `id` field: else one document could be found
 // by two of them.
 
-// checkCollisions compares every place with those before it in the text, and notes the first that it could meet.
+// checkCollisions compares every place with those before it in the text and in the same store, and notes the first that
+// it could meet.
 func (r *reader) checkCollisions() {
 	slices.SortFunc(r.places, func(a, b readPlace) int {
 		x, y := start(a.node), start(b.node)
 		return cmp.Or(x.Line-y.Line, x.Column-y.Column)
 	})
-	for i, later := range r.places {
-		for _, earlier := range r.places[:i] {
-			if earlier.store() == later.store() && !r.checkPair(earlier, later) {
+	before := map[string][]readPlace{}
+	for _, later := range r.places {
+		store := later.store()
+		for _, earlier := range before[store] {
+			if !r.checkPair(earlier, later) {
 				break
 			}
 		}
+		before[store] = append(before[store], later)
 	}
 }
 
@@ -41,7 +45,7 @@ func (r *reader) checkPair(earlier, later readPlace) bool {
 		r.fault(later.node, "%s is the one of line %d once more; remove it", later, line)
 	case later.part.Document != nil && earlier.part.Document.IDField != later.part.Document.IDField:
 		r.fault(later.node, "%s finds its documents by another field than %s (line %d) in the same collection; use the same id, or another collection", later, earlier, line)
-	case !overlap(earlier.pattern(), later.pattern()):
+	case !overlap(earlier.pattern, later.pattern):
 		return true
 	case same && earlier.sameOwner(later):
 		return true
@@ -63,8 +67,8 @@ func (w readPlace) sameOwner(other readPlace) bool {
 	return owned && ownedToo && i == j && w.raw == other.raw && slices.Equal(a.segments()[i], b.segments()[j])
 }
 
-// pattern describes every key of an object or document that is at the place.
-func (w readPlace) pattern() []atom {
+// keys describes every key of an object or document that is at the place.
+func (w readPlace) keys() []atom {
 	p := w.part.template().pattern(w.raw)
 	if w.part.Blobs != nil && w.part.Blobs.Prefix != nil {
 		return below(p)

@@ -79,8 +79,21 @@ func below(prefix []atom) []atom {
 	return append(prefix, atom{class: anything, many: true})
 }
 
-// overlap tells whether some text fits both patterns. It walks the pairs of positions that a common beginning can reach.
+// overlap tells whether some text fits both patterns.
 func overlap(a, b []atom) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i].many || b[i].many {
+			break
+		}
+		if !a[i].meets(b[i]) {
+			return false
+		}
+	}
+	return walk(a, b)
+}
+
+// walk goes through the pairs of positions in both patterns that a common beginning can reach.
+func walk(a, b []atom) bool {
 	type pair struct{ i, j int }
 	seen := map[pair]bool{}
 	todo := []pair{{0, 0}}

@@ -16,6 +16,8 @@ type readPlace struct {
 	former bool
 	node   ast.Node // of the template; of the place itself when it has the default
 	raw    bool     // the value of the template's one variable stays as it is
+
+	pattern []atom // of every key at the place, once it is read
 }
 
 // placeFields are the two fields that say where something is.
@@ -40,6 +42,7 @@ func (r *reader) donePlace(n ast.Node, where readPlace) bool {
 	if where.node == nil { // its template had a fault
 		return false
 	}
+	where.pattern = where.keys()
 	r.places = append(r.places, where)
 	return true
 }
