@@ -3,54 +3,48 @@ package neo4j
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
-// Commands gives flags, oldest first. Each filter has a text, so that each has a plan that fits.
+// Commands gives flags, oldest first.
 func (t *tx) Commands(ctx context.Context, f dependency.CommandFilter) ([]dependency.Command, error) {
-	match, where, p := commandFilter(f)
-	records, err := t.read(ctx, "read command flags",
-		match+" WHERE "+strings.Join(where, " AND ")+" WITH DISTINCT c RETURN c ORDER BY c.since, c.id"+limit(p, f.Limit), p)
+	var after dependency.Command
+	if f.After != nil {
+		after = *f.After
+	}
+	records, err := t.read(ctx, "read command flags", commandMatch(f)+`
+		WHERE (size($ids) = 0 OR c.id IN $ids) AND (size($deletions) = 0 OR c.deletion IN $deletions)
+			AND c.due_at <= $due_by AND (c.claimed_until IS NULL OR c.claimed_until < $free_at) AND c.since < $older_than
+			AND c.since >= $after AND (c.since > $after OR c.id > $after_id)
+		WITH DISTINCT c
+		RETURN c ORDER BY c.since, c.id LIMIT $limit`,
+		params{
+			"ids": f.IDs, "deletions": f.Deletions, "keys": pairs(f.Erasures),
+			"due_by": orEver(f.DueBy), "free_at": orEver(f.FreeAt), "older_than": orEver(f.OlderThan),
+			"after": instant(after.Since), "after_id": after.ID, "limit": orAll(f.Limit),
+		})
 	if err != nil {
 		return nil, err
 	}
 	return decodeAll(records, decodeCommand)
 }
 
-// commandFilter gives the clauses for a filter. Where due flags are asked for, the index on due_at is named: the planner
-// would rather walk through all flags by age, and most of them may not be due for weeks.
-func commandFilter(f dependency.CommandFilter) (match string, where []string, p params) {
-	match, where, p = "MATCH (c:Command)", []string{"c.since IS NOT NULL"}, params{}
-	and := func(condition, name string, value any) { where, p[name] = append(where, condition), value }
+// commandMatch chooses the index to search. Where only due flags are asked for it is the one on due_at: the planner
+// would walk through all flags by age, and most of them may not be due for weeks.
+func commandMatch(f dependency.CommandFilter) string {
 	switch {
 	case len(f.Erasures) > 0:
-		match, p["keys"] = "UNWIND $keys AS key MATCH (c:Command {deletion: key[0], asset: key[1]})", pairs(f.Erasures)
-	case len(f.IDs) == 0 && len(f.Deletions) == 0 && !f.DueBy.IsZero():
-		match = "MATCH (c:Command) USING INDEX c:Command(due_at)"
+		return "UNWIND $keys AS key MATCH (c:Command {deletion: key[0], asset: key[1]})"
+	case len(f.IDs) > 0:
+		return "UNWIND $ids AS id MATCH (c:Command {id: id})"
+	case len(f.Deletions) > 0:
+		return "UNWIND $deletions AS deletion MATCH (c:Command) USING INDEX c:Command(deletion, asset) WHERE c.deletion = deletion AND c.asset IS NOT NULL WITH c"
+	case !f.DueBy.IsZero():
+		return "MATCH (c:Command) USING INDEX c:Command(due_at)"
 	}
-	if len(f.IDs) > 0 {
-		and("c.id IN $ids", "ids", f.IDs)
-	}
-	if len(f.Deletions) > 0 {
-		and("c.deletion IN $deletions AND c.asset IS NOT NULL", "deletions", f.Deletions)
-	}
-	if !f.DueBy.IsZero() {
-		and("c.due_at <= $due_by", "due_by", instant(f.DueBy))
-	}
-	if !f.FreeAt.IsZero() {
-		and("(c.claimed_until IS NULL OR c.claimed_until < $free_at)", "free_at", instant(f.FreeAt))
-	}
-	if !f.OlderThan.IsZero() {
-		and("c.since < $older_than", "older_than", instant(f.OlderThan))
-	}
-	if f.After != nil {
-		p["after_id"] = f.After.ID
-		and("c.since >= $after AND (c.since > $after OR c.id > $after_id)", "after", instant(f.After.Since))
-	}
-	return match, where, p
+	return "MATCH (c:Command) USING INDEX c:Command(since)"
 }
 
 // SaveCommands writes flags and hangs new ones on their assets.

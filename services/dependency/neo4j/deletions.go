@@ -1,9 +1,10 @@
 package neo4j
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -37,48 +38,43 @@ func (t *tx) SaveDeletions(ctx context.Context, deletions []dependency.DeletionR
 	return t.writeRows(ctx, "save deletions", "UNWIND $rows AS row MERGE (d:Deletion {id: row.id}) SET d = row", rows)
 }
 
-// ListDeletions pages newest first. Each filter has a text, so that each has a plan that fits; the order begins with
-// what the filter holds fast, as the indexes do.
+// ListDeletions pages newest first. One whose time is not known counts as late.
 func (t *tx) ListDeletions(ctx context.Context, f dependency.DeletionFilter) ([]dependency.DeletionRecord, error) {
-	where, order, p := deletionFilter(f)
-	records, err := t.read(ctx, "list deletions",
-		"MATCH (d:Deletion) WHERE "+strings.Join(where, " AND ")+" RETURN d ORDER BY "+order+"d.id DESC"+limit(p, f.Limit), p)
+	p := params{
+		"after":    cmp.Or(f.After, "~"), // ids are UUIDs
+		"statuses": words(f.Statuses), "owner": f.Owner, "batch": f.Batch,
+		"late": "", "since": instant(f.StalledSince), "limit": orAll(f.Limit),
+	}
+	if f.Stalled != nil {
+		p["late"] = strconv.FormatBool(*f.Stalled)
+	}
+	held, order := deletionIndex(f)
+	records, err := t.read(ctx, "list deletions", `
+		MATCH (d:Deletion)
+		WHERE d.id < $after`+held+` AND (size($statuses) = 0 OR d.status IN $statuses) AND ($owner = '' OR d.owner = $owner)
+			AND ($late = '' OR toBoolean($late) = (d.status = 'deleting' AND coalesce(d.due_at < $since, true)))
+		RETURN d ORDER BY `+order+`d.id DESC LIMIT $limit`, p)
 	if err != nil {
 		return nil, err
 	}
 	return decodeAll(records, decodeDeletion)
 }
 
-func deletionFilter(f dependency.DeletionFilter) (where []string, order string, p params) {
-	where, p = []string{"d.id IS NOT NULL"}, params{}
-	and := func(condition, name string, value any) { where, p[name] = append(where, condition), value }
-	if f.After != "" {
-		and("d.id < $after", "after", f.After)
-	}
-	switch len(f.Statuses) {
-	case 0:
-	case 1:
-		order = "d.status DESC, "
-		and("d.status = $status", "status", string(f.Statuses[0]))
-	default:
-		and("d.status IN $statuses", "statuses", words(f.Statuses))
-	}
-	if f.Owner != "" {
-		order = "d.owner DESC, "
-		and("d.owner = $owner", "owner", f.Owner)
-	}
-	if f.Batch != "" {
-		order = "d.batch DESC, "
-		and("d.batch = $batch", "batch", f.Batch)
-	}
+// deletionIndex chooses what the search holds fast; the order begins with it, as the indexes do.
+func deletionIndex(f dependency.DeletionFilter) (condition, order string) {
 	switch {
-	case f.Stalled == nil:
-	case *f.Stalled:
-		and("d.status = 'deleting' AND d.due_at < $since", "since", instant(f.StalledSince))
-	default:
-		and("(d.status <> 'deleting' OR d.due_at IS NULL OR d.due_at >= $since)", "since", instant(f.StalledSince))
+	case f.Batch != "":
+		return " AND d.batch = $batch", "d.batch DESC, "
+	case f.Owner != "":
+		return " AND d.owner = $owner", "d.owner DESC, "
+	case len(f.Statuses) == 1:
+		return " AND d.status = $statuses[0]", "d.status DESC, "
+	case len(f.Statuses) > 1:
+		return " AND d.status IN $statuses", ""
+	case f.Stalled != nil && *f.Stalled:
+		return " AND d.status = 'deleting'", "d.status DESC, "
 	}
-	return where, order, p
+	return "", ""
 }
 
 func encodeDeletion(d dependency.DeletionRecord) (params, error) {

@@ -51,9 +51,9 @@ func (t *tx) SaveErasures(ctx context.Context, erasures []dependency.Erasure) er
 
 // ListErasures pages through a deletion by position.
 func (t *tx) ListErasures(ctx context.Context, deletion string, after, max int) ([]dependency.Erasure, error) {
-	p := params{"deletion": deletion, "after": after}
+	p := params{"deletion": deletion, "after": after, "limit": orAll(max)}
 	records, err := t.read(ctx, "list erasures",
-		"MATCH (e:Erasure) WHERE e.deletion = $deletion AND e.position > $after RETURN e ORDER BY e.deletion, e.position"+limit(p, max), p)
+		"MATCH (e:Erasure) WHERE e.deletion = $deletion AND e.position > $after RETURN e ORDER BY e.deletion, e.position LIMIT $limit", p)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +62,9 @@ func (t *tx) ListErasures(ctx context.Context, deletion string, after, max int) 
 
 // DueErasures gives erasures to look at. One that is done has no time to look at it.
 func (t *tx) DueErasures(ctx context.Context, now time.Time, max int) ([]dependency.Erasure, error) {
-	p := params{"now": instant(now)}
+	p := params{"now": instant(now), "limit": orAll(max)}
 	records, err := t.read(ctx, "find due erasures",
-		"MATCH (e:Erasure) WHERE e.check_at <= $now AND NOT e.done RETURN e ORDER BY e.check_at"+limit(p, max), p)
+		"MATCH (e:Erasure) WHERE e.check_at <= $now AND NOT e.done RETURN e ORDER BY e.check_at LIMIT $limit", p)
 	if err != nil {
 		return nil, err
 	}

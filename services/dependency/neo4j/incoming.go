@@ -20,17 +20,17 @@ func (t *tx) Incoming(ctx context.Context, to string, types []string, after depe
 	if len(types) == 0 {
 		return nil, nil
 	}
-	p := params{"to": to, "from": after.From, "type": after.Type, "reversed": t.names.reversed()}
-	pattern, condition := t.names.pattern("s:<asset>", "t", types)
+	pattern, condition := t.names.pattern(types)
 	records, err := t.read(ctx, "read incoming links", fmt.Sprintf(`
 		MATCH (t:<asset> {<id>: $to})
 		MATCH %s WHERE %s AND r.hidden IS NULL
 		WITH DISTINCT s, replace(s.<id>, '\n', '') AS id, type(r) AS type, replace($from, '\n', '') AS from
 		WHERE id > from OR (id = from AND type > $type)
-		WITH s, id, type ORDER BY id, type%s
+		WITH s, id, type ORDER BY id, type LIMIT $limit
 		OPTIONAL MATCH `+ofDeletion+`
 		RETURN id, type, s.<kind>, s.<owner>, CASE WHEN s.generation IS NULL THEN 'live' ELSE s.status END, d.status
-		ORDER BY id, type`, pattern, condition, limit(p, max)), p)
+		ORDER BY id, type`, pattern, condition),
+		params{"to": to, "from": after.From, "type": after.Type, "limit": orAll(max), "reversed": t.names.reversed()})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (t *tx) Dependants(ctx context.Context, targets, types []string, limit int)
 	if types = t.names.known(types); len(types) == 0 {
 		return found, nil
 	}
-	pattern, condition := t.names.pattern("s:<asset>", "t", types)
+	pattern, condition := t.names.pattern(types)
 	sources := fmt.Sprintf(`MATCH %s
 		WHERE %s AND r.hidden IS NULL AND (s.generation IS NULL OR s.status = 'live'
 			OR (s.status = 'deleting' AND EXISTS { MATCH `+ofDeletion+` WHERE d.status = 'scheduled' }))`, pattern, condition)

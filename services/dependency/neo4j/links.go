@@ -16,7 +16,7 @@ func (t *tx) Outgoing(ctx context.Context, ids []string) ([]dependency.Link, err
 	if len(ids) == 0 || len(types) == 0 {
 		return nil, nil
 	}
-	pattern, condition := t.names.pattern("s", "t:<asset>", types)
+	pattern, condition := t.names.pattern(types)
 	records, err := t.read(ctx, "read links", fmt.Sprintf(`
 		UNWIND $ids AS id
 		MATCH (s:<asset> {<id>: id})
@@ -35,12 +35,12 @@ func (t *tx) Outgoing(ctx context.Context, ids []string) ([]dependency.Link, err
 
 // SaveLinks creates links or sets whether they are hidden: one statement a link type.
 func (t *tx) SaveLinks(ctx context.Context, links []dependency.Link) error {
-	return t.byType(ctx, "save links", "UNWIND $rows AS row MATCH (s:<asset> {<id>: row.from}) MATCH (t:<asset> {<id>: row.to}) MERGE %s SET r.hidden = row.hidden", links)
+	return t.byType(ctx, "save links", "UNWIND $rows AS row MATCH (s:<asset> {<id>: row.from}) MATCH (t:<asset> {<id>: row.to}) MERGE (s)%s(t) SET r.hidden = row.hidden", links)
 }
 
 // RemoveLinks removes links: one statement a link type. Both ends are found first, so that the sparser one is searched.
 func (t *tx) RemoveLinks(ctx context.Context, links []dependency.Link) error {
-	return t.byType(ctx, "remove links", "UNWIND $rows AS row MATCH (s:<asset> {<id>: row.from}) MATCH (t:<asset> {<id>: row.to}) MATCH %s DELETE r", links)
+	return t.byType(ctx, "remove links", "UNWIND $rows AS row MATCH (s:<asset> {<id>: row.from}) MATCH (t:<asset> {<id>: row.to}) MATCH (s)%s(t) DELETE r", links)
 }
 
 // byType runs a statement with the links of each type as its rows. A type that the policy does not have is refused: the
@@ -54,8 +54,12 @@ func (t *tx) byType(ctx context.Context, what, statement string, links []depende
 		if len(t.names.known([]string{linkType})) == 0 {
 			return fmt.Errorf("%s: the policy has no link type %q", what, linkType)
 		}
-		pattern, _ := t.names.pattern("s", "t", []string{linkType})
-		if err := t.writeRows(ctx, what, fmt.Sprintf(statement, pattern), rows[linkType]); err != nil {
+		left, right := "-", "->"
+		if t.names.links[linkType].Reversed {
+			left, right = "<-", "-"
+		}
+		relationship := left + "[r:" + quote(linkType) + "]" + right
+		if err := t.writeRows(ctx, what, fmt.Sprintf(statement, relationship), rows[linkType]); err != nil {
 			return err
 		}
 	}

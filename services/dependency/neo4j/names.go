@@ -58,9 +58,9 @@ func newNames(g policy.Graph, links map[string]policy.Link) (names, error) {
 func (n names) cypher(text string) string { return n.replace.Replace(text) }
 
 // quote makes any name an identifier. Cypher decodes \uXXXX before it looks for backticks, so a backslash, too, must be
-// written as one of those.
+// written as one of those; and so is what begins a place for a name in our statements.
 func quote(name string) string {
-	return "`" + strings.NewReplacer("`", "``", `\`, `\u005C`).Replace(name) + "`"
+	return "`" + strings.NewReplacer("`", "``", `\`, `\u005C`, "<", `\u003C`).Replace(name) + "`"
 }
 
 // known gives those of the types that the policy has, in order and once each; nil means all.
@@ -73,10 +73,10 @@ func (n names) known(types []string) []string {
 	return slices.Compact(types)
 }
 
-// pattern is a pattern of the links of known types (at least one) from the node called source to the one called target,
-// the relationship as r, and the condition that goes with it. Where some types are stored the other way round and some
-// are not, the pattern takes both directions and the condition chooses; it needs the parameter $reversed.
-func (n names) pattern(source, target string, types []string) (pattern, condition string) {
+// pattern is a pattern of the links of known types (at least one) from the asset s to the asset t, the relationship as r,
+// and the condition that goes with it. Where some types are stored the other way round and some are not, the pattern
+// takes both directions and the condition chooses; it needs the parameter $reversed.
+func (n names) pattern(types []string) (pattern, condition string) {
 	reversed := 0
 	for _, t := range types {
 		if n.links[t].Reversed {
@@ -90,9 +90,9 @@ func (n names) pattern(source, target string, types []string) (pattern, conditio
 		left, right = "<-", "-"
 	default:
 		right = "-"
-		condition = fmt.Sprintf("(CASE WHEN type(r) IN $reversed THEN endNode(r) ELSE startNode(r) END) = %s", source)
+		condition = "(CASE WHEN type(r) IN $reversed THEN endNode(r) ELSE startNode(r) END) = s"
 	}
-	return fmt.Sprintf("(%s)%s[r:%s]%s(%s)", source, left, alternatives(types), right, target), condition
+	return fmt.Sprintf("(s:<asset>)%s[r:%s]%s(t:<asset>)", left, alternatives(types), right), condition
 }
 
 // alternatives are types as a pattern takes them.

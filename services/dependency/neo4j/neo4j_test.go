@@ -18,13 +18,18 @@ func TestNeo4jKeepsTheContractOfTheGraph(t *testing.T) {
 	graphtest.Run(t, func(t *testing.T) dependency.Graph { return open(t, config(t)) })
 }
 
-// config is that of the shared server, emptied, with the link types of the contract suite.
+// config is that of the shared server, emptied.
 func config(t testing.TB) neo4j.Config {
 	t.Helper()
 	a := containers.Neo4j(t)
 	wipe(t, a)
+	return connect(a)
+}
+
+// connect is the configuration for a server, with the link types of the contract suite.
+func connect(a containers.Neo4jAddr) neo4j.Config {
 	return neo4j.Config{
-		URI: a.URI, User: a.User, Password: a.Password,
+		URI: a.URI, User: a.User, Password: a.Password, Timeout: patience,
 		Names: policy.Graph{Label: "Asset", ID: "id", Kind: "kind", Owner: "owner"},
 		Links: links("DEPENDS_ON", "USES", "REFERENCES"),
 	}
@@ -51,10 +56,12 @@ func open(t testing.TB, c neo4j.Config) *neo4j.Graph {
 	return g
 }
 
-// deadline is far beyond what any call here needs.
+// patience is far beyond what any call here needs.
+const patience = 2 * time.Minute
+
 func deadline(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	return ctx
 }

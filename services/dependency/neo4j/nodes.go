@@ -3,7 +3,6 @@ package neo4j
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
@@ -43,41 +42,29 @@ func (t *tx) SaveNodes(ctx context.Context, nodes []dependency.Node) error {
 	return t.writeRows(ctx, "save nodes", "UNWIND $rows AS row MERGE (n:<asset> {<id>: row.id}) SET n += row.properties", rows)
 }
 
-// ListNodes pages in the order of ids. Each filter has a text, so that each has a plan that fits.
+// ListNodes pages in the order of ids.
 //
 // The server compares strings in two orders: by code points in an index and where it sorts properties, by UTF-16 units
 // where it compares a property with a parameter. So the id must be compared and ordered by one index alone, which the
 // hint and the order make sure of; else pages would skip and repeat ids with supplementary characters.
 func (t *tx) ListNodes(ctx context.Context, f dependency.NodeFilter) ([]dependency.Node, error) {
-	index, order := "<id>", "n.<id>"
-	where := []string{"n.<id> > $after"}
-	p := params{"after": f.After}
-	if f.Kind != "" {
-		where, p["kind"] = append(where, "n.<kind> = $kind"), f.Kind
-		index, order = "<kind>, <id>", "n.<kind>, n.<id>"
+	held, index, order := "", "<id>", "n.<id>"
+	switch {
+	case f.Owner != "":
+		held, index, order = " AND n.<owner> = $owner", "<owner>, <id>", "n.<owner>, n.<id>"
+	case f.Kind != "":
+		held, index, order = " AND n.<kind> = $kind", "<kind>, <id>", "n.<kind>, n.<id>"
 	}
-	if f.Owner != "" {
-		where, p["owner"] = append(where, "n.<owner> = $owner"), f.Owner
-		index, order = "<owner>, <id>", "n.<owner>, n.<id>"
-	}
-	if len(f.Statuses) > 0 {
-		where, p["statuses"] = append(where, "CASE WHEN n.generation IS NULL THEN 'live' ELSE n.status END IN $statuses"), words(f.Statuses)
-	}
-	records, err := t.read(ctx, "list nodes", fmt.Sprintf("MATCH (n:<asset>) USING INDEX n:<asset>(%s) WHERE %s RETURN n ORDER BY %s%s",
-		index, strings.Join(where, " AND "), order, limit(p, f.Limit)), p)
+	records, err := t.read(ctx, "list nodes", `
+		MATCH (n:<asset>) USING INDEX n:<asset>(`+index+`)
+		WHERE n.<id> > $after`+held+` AND ($kind = '' OR n.<kind> = $kind)
+			AND (size($statuses) = 0 OR CASE WHEN n.generation IS NULL THEN 'live' ELSE n.status END IN $statuses)
+		RETURN n ORDER BY `+order+` LIMIT $limit`,
+		params{"after": f.After, "owner": f.Owner, "kind": f.Kind, "statuses": words(f.Statuses), "limit": orAll(f.Limit)})
 	if err != nil {
 		return nil, err
 	}
 	return decodeAll(records, t.names.decodeNode)
-}
-
-// limit gives the clause for a limit and sets its parameter; 0 is none.
-func limit(p params, n int) string {
-	if n == 0 {
-		return ""
-	}
-	p["limit"] = n
-	return " LIMIT $limit"
 }
 
 // words gives statuses as the driver takes them.

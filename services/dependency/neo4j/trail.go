@@ -18,9 +18,9 @@ func (t *tx) Append(ctx context.Context, entries []dependency.Entry) error {
 
 // Trail pages through the entries of one asset.
 func (t *tx) Trail(ctx context.Context, asset string, after int64, max int) ([]dependency.Entry, error) {
-	p := params{"asset": asset, "after": after}
+	p := params{"asset": asset, "after": after, "limit": orAll(max)}
 	records, err := t.read(ctx, "read the trail",
-		"MATCH (e:AuditEntry) WHERE e.asset = $asset AND e.sequence > $after RETURN e ORDER BY e.asset, e.sequence"+limit(p, max), p)
+		"MATCH (e:AuditEntry) WHERE e.asset = $asset AND e.sequence > $after RETURN e ORDER BY e.asset, e.sequence LIMIT $limit", p)
 	if err != nil {
 		return nil, err
 	}
@@ -29,9 +29,9 @@ func (t *tx) Trail(ctx context.Context, asset string, after int64, max int) ([]d
 
 // Unsent gives entries that the feed has not got, oldest first, those of one asset in their sequence.
 func (t *tx) Unsent(ctx context.Context, before time.Time, max int) ([]dependency.Entry, error) {
-	p := params{"before": instant(before)}
+	p := params{"before": instant(before), "limit": orAll(max)}
 	records, err := t.read(ctx, "find unsent entries",
-		"MATCH (e:Unsent) WHERE e.time < $before RETURN e ORDER BY e.time, e.asset, e.sequence"+limit(p, max), p)
+		"MATCH (e:Unsent) WHERE e.time < $before RETURN e ORDER BY e.time, e.asset, e.sequence LIMIT $limit", p)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +48,9 @@ func (t *tx) MarkSent(ctx context.Context, ids []string) error {
 
 // MarkUnsent puts a page of entries into the outbox again.
 func (t *tx) MarkUnsent(ctx context.Context, since time.Time, after string, max int) (last string, err error) {
-	p := params{"since": instant(since), "after": after}
+	p := params{"since": instant(since), "after": after, "limit": orAll(max)}
 	records, err := t.read(ctx, "mark entries as unsent",
-		"MATCH (e:AuditEntry) WHERE e.id > $after AND e.time >= $since WITH e ORDER BY e.id"+limit(p, max)+" SET e:Unsent RETURN max(e.id)", p)
+		"MATCH (e:AuditEntry) WHERE e.id > $after AND e.time >= $since WITH e ORDER BY e.id LIMIT $limit SET e:Unsent RETURN max(e.id)", p)
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,7 @@ package neo4j
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -36,6 +37,26 @@ func moment(t time.Time) any {
 		return nil
 	}
 	return instant(t)
+}
+
+// ever is later than all times.
+var ever = time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, offset)
+
+// orEver is a time for a comparison that a zero time must not narrow. A condition that is always there, and true, is
+// better than one that is not: the server plans every text, and every set of types of parameters, anew.
+func orEver(t time.Time) time.Time {
+	if t.IsZero() {
+		return ever
+	}
+	return instant(t)
+}
+
+// orAll is a limit, of which 0 is none.
+func orAll(limit int) int {
+	if limit == 0 {
+		return math.MaxInt64
+	}
+	return limit
 }
 
 // object is a value as JSON in a string; empty tells that there is none.
