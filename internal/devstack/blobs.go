@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,6 +30,7 @@ const portTries = 5
 type BlobServer struct {
 	address BlobAddress
 	client  *s3.Client
+	http    *http.Client
 	cancel  context.CancelFunc
 	done    chan struct{}
 	failed  error  // why the server ended; read after done
@@ -75,7 +77,7 @@ func startBlobs(ctx context.Context, dir string, account BlobAddress, host strin
 	}
 	listen := net.JoinHostPort(host, strconv.Itoa(port))
 	account.Endpoint = "http://" + listen
-	s := &BlobServer{address: account, done: make(chan struct{})}
+	s := &BlobServer{address: account, http: &http.Client{Transport: &http.Transport{}}, done: make(chan struct{})}
 	ready, err := s.run(dir, listen)
 	if err != nil {
 		return nil, err
@@ -148,6 +150,7 @@ func (s *BlobServer) Address() BlobAddress { return s.address }
 
 // Stop ends the server, waits for requests under way, and goes back to the working directory of before.
 func (s *BlobServer) Stop(ctx context.Context) error {
+	s.http.CloseIdleConnections()
 	s.cancel()
 	if err := await(ctx, s.done, "stop blob server"); err != nil {
 		return err

@@ -39,6 +39,7 @@ func loadAccount(file string) (BlobAddress, error) {
 // probe carries out a signed request that reads the folder, and keeps the client.
 func (s *BlobServer) probe(ctx context.Context) error {
 	s.client = s3.New(s3.Options{
+		HTTPClient:   s.http,
 		BaseEndpoint: aws.String(s.address.Endpoint),
 		Region:       s.address.Region,
 		Credentials:  credentials.NewStaticCredentialsProvider(s.address.AccessKey, s.address.SecretKey, ""),

@@ -42,9 +42,6 @@ func (s *Store) Put(ctx context.Context, bucket, key string, body io.Reader, siz
 // withContentMD5 sends the checksum that every store understands, AWS too, in place of the SDK's newer ones, which
 // compatible stores refuse or do not take for the required one.
 func withContentMD5(stack *middleware.Stack) error {
-	// Absent where the operation sends none.
-	_, _ = stack.Initialize.Remove("AWSChecksum:SetupInputContext")
-	_, _ = stack.Finalize.Remove("AWSChecksum:ComputeInputPayloadChecksum")
-	_, _ = stack.Finalize.Remove("addInputChecksumTrailer")
+	_, _ = stack.Initialize.Remove("AWSChecksum:SetupInputContext") // absent where the operation sends none
 	return smithyhttp.AddContentChecksumMiddleware(stack)
 }

@@ -42,6 +42,7 @@ type Config struct {
 // Store is an object store.
 type Store struct {
 	options s3.Options
+	http    *http.Client
 	timeout time.Duration
 	batch   int
 	modes   modes
@@ -72,9 +73,10 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure blobs: %w", err)
 	}
-	s := &Store{timeout: cmp.Or(c.Timeout, 30*time.Second), batch: cmp.Or(c.Batch, maxBatch), clients: map[string]*s3.Client{}}
+	s := &Store{http: newHTTPClient(), timeout: cmp.Or(c.Timeout, 30*time.Second), batch: cmp.Or(c.Batch, maxBatch),
+		clients: map[string]*s3.Client{}}
 	s.options = s3.NewFromConfig(loaded).Options()
-	s.options.HTTPClient = newHTTPClient()
+	s.options.HTTPClient = s.http
 	s.options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 	s.options.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	if c.Endpoint != "" {
@@ -88,11 +90,20 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
-// newHTTPClient gives up on a store that takes no connection, soon; requests have a timeout of their own.
-func newHTTPClient() *awshttp.BuildableClient {
-	return awshttp.NewBuildableClient().
+// newHTTPClient gives up on a store that takes no connection, soon; requests have a timeout of their own. It follows only
+// the redirects that keep a request as it is.
+func newHTTPClient() *http.Client {
+	transport := awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = 5 * time.Second }).
-		WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = 2 * lanes })
+		WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = 8 * lanes }).
+		GetTransport()
+	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		switch r.Response.StatusCode {
+		case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+			return nil
+		}
+		return http.ErrUseLastResponse
+	}}
 }
 
 // client gives the client of one bucket. Each has its own count of retries and of throttling, so that a bucket that is down
@@ -116,11 +127,7 @@ func (s *Store) client(bucket string) *s3.Client {
 }
 
 // Close ends idle connections.
-func (s *Store) Close() {
-	if c, ok := s.options.HTTPClient.(*awshttp.BuildableClient); ok {
-		c.GetTransport().CloseIdleConnections()
-	}
-}
+func (s *Store) Close() { s.http.CloseIdleConnections() }
 
 // Ping asks for the list of buckets. An identity that may not list them has been answered all the same.
 func (s *Store) Ping(ctx context.Context) error {
