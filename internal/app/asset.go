@@ -31,7 +31,7 @@ func (p *process) assetService(ctx context.Context, b *bus, gate asset.Gate, key
 		return nil, err
 	}
 	p.blobs = blobs
-	c := asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents, Gate: gate, Publisher: b, Names: p.names, Log: p.log}
+	c := asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Gate: gate, Publisher: b, Names: p.names, Log: p.log}
 	eraser := asset.NewEraser(c)
 	worker := saga.Worker{Name: "erase", Subscriber: b.Commands(), Handle: eraser.HandleMessage, Park: eraser.Park, Logger: p.log}
 

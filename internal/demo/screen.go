@@ -15,9 +15,10 @@ type Screen struct {
 	terminal bool
 }
 
-// NewScreen looks at the file to tell a terminal.
-func NewScreen(out *os.File) Screen {
-	return Screen{out: out, terminal: term.IsTerminal(int(out.Fd()))}
+// NewScreen looks whether out is a terminal.
+func NewScreen(out io.Writer) Screen {
+	f, ok := out.(*os.File)
+	return Screen{out: out, terminal: ok && term.IsTerminal(int(f.Fd()))}
 }
 
 // Say writes a line.
