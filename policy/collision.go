@@ -45,9 +45,9 @@ func (r *reader) checkPair(earlier, later readPlace) bool {
 		r.fault(later.node, "%s is the one of line %d once more; remove it", later, line)
 	case later.part.Document != nil && earlier.part.Document.IDField != later.part.Document.IDField:
 		r.fault(later.node, "%s finds its documents by another field than %s (line %d) in the same collection; use the same id, or another collection", later, earlier, line)
-	case !overlap(earlier.pattern, later.pattern):
+	case !overlap(earlier.keys, later.keys):
 		return true
-	case same && earlier.sameOwner(later):
+	case same && earlier.part.sameSegment(later.part):
 		return true
 	case earlier.part.exclusive() && later.part.exclusive():
 		return true
@@ -58,22 +58,22 @@ func (r *reader) checkPair(earlier, later readPlace) bool {
 	return false
 }
 
-// sameOwner tells whether both places hold the id in the same segment in the same way, so that they meet only for one
+// sameSegment tells whether both places hold the id in the same segment in the same way, so that they meet only for one
 // asset.
-func (w readPlace) sameOwner(other readPlace) bool {
-	a, b := w.part.template(), other.part.template()
+func (p *Part) sameSegment(other *Part) bool {
+	a, b := p.template(), other.template()
 	i, owned := a.pinned(idVariable)
 	j, ownedToo := b.pinned(idVariable)
-	return owned && ownedToo && i == j && w.raw == other.raw && slices.Equal(a.segments()[i], b.segments()[j])
+	return owned && ownedToo && i == j && p.raw() == other.raw() && slices.Equal(a.segments()[i], b.segments()[j])
 }
 
 // keys describes every key of an object or document that is at the place.
-func (w readPlace) keys() []atom {
-	p := w.part.template().pattern(w.raw)
-	if w.part.Blobs != nil && w.part.Blobs.Prefix != nil {
-		return below(p)
+func (p *Part) keys() []atom {
+	keys := p.template().pattern(p.raw())
+	if p.Blobs != nil && p.Blobs.Prefix != nil {
+		return below(keys)
 	}
-	return p
+	return keys
 }
 
 // store names the bucket or collection that the place is in.

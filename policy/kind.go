@@ -100,9 +100,9 @@ func (r *reader) readClock(n ast.Node, dst *string) {
 	r.fault(n, "clock is %s; write created_at, updated_at or attributes.NAME", shown(n))
 }
 
-// readWhen reads a condition: attribute → the values of which it must have one.
+// readWhen reads a condition: attribute → the values of which it must have one; nil when there is none.
 func (r *reader) readWhen(n ast.Node) map[string][]string {
-	when := map[string][]string{}
+	var when map[string][]string
 	r.entries(n, "when", func(key, value ast.Node, attribute string) {
 		if attribute == "" {
 			r.fault(key, "when names an attribute with an empty name; write its name")
@@ -119,6 +119,9 @@ func (r *reader) readWhen(n ast.Node) map[string][]string {
 		})
 		if len(values) == 0 && len(r.faults) == before {
 			r.fault(value, "when.%s names no value, so nothing would ever expire; write [VALUE]", attribute)
+		}
+		if when == nil {
+			when = map[string][]string{}
 		}
 		when[attribute] = values
 	})

@@ -18,7 +18,7 @@ const (
 // invalid-id or location-too-long.
 func (p *Part) Location(s Subject) (Location, error) {
 	if p.Document != nil {
-		return p.Document.location(s)
+		return p.Document.location(s, p.raw())
 	}
 	return p.Blobs.location(s)
 }
@@ -37,8 +37,12 @@ func (p *Part) Locations(s Subject) ([]Location, error) {
 	return out, nil
 }
 
-func (d *Document) location(s Subject) (Location, error) {
-	key, err := d.Key.expand(s, d.Key.single())
+// raw tells whether the value stays as it is: that of a document's key which is one variable and nothing else. There is
+// nothing to keep it apart from, and a document's key is the id itself by default.
+func (p *Part) raw() bool { return p.Document != nil && p.Document.Key.single() }
+
+func (d *Document) location(s Subject, raw bool) (Location, error) {
+	key, err := d.Key.expand(s, raw)
 	if err != nil {
 		return Location{}, err
 	}
