@@ -1,6 +1,7 @@
 package asset_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,14 +10,13 @@ import (
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/services/asset"
 )
 
 func TestAnAssetIsErasedWithTrueEvidence(t *testing.T) {
 	w := newWorld(t)
 	w.mesh("a", gen1)
-	neighbours := w.stored()
-	clear(neighbours)
 	w.mesh("b", gen1)  // another asset
 	w.mesh("a", gen2)  // another generation of the same
 	w.mesh("a2", gen1) // its id begins like this one's
@@ -29,15 +29,17 @@ func TestAnAssetIsErasedWithTrueEvidence(t *testing.T) {
 		want[i].Attempts, want[i].SeenAbsentAt = 1, start.Truncate(time.Millisecond)
 	}
 	w.same("evidence", evidence, want)
-	w.untouched(before, "a/"+gen1)
+	w.untouched(before, owned("mesh")...)
 	w.same("trace context", w.bus.heads[0].TraceParent, envelope().TraceParent)
 }
 
 // untouched fails the test unless exactly what belongs to an asset's generation is gone from the stores.
-func (w *world) untouched(before map[string]string, erased string) {
+func (w *world) untouched(before map[string]string, erased ...string) {
 	w.t.Helper()
 	want := maps.Clone(before)
-	maps.DeleteFunc(want, func(name, _ string) bool { return strings.Contains(name, erased) })
+	maps.DeleteFunc(want, func(name, _ string) bool {
+		return slices.ContainsFunc(erased, func(part string) bool { return strings.Contains(name, part) })
+	})
 	w.same("what is stored", w.stored(), want)
 }
 
@@ -134,4 +136,29 @@ func TestALargePartIsErasedInPages(t *testing.T) {
 	if calls := w.probe.Calls("blobs.Delete"); calls != 3 {
 		t.Errorf("%d delete calls for %d objects", calls, n)
 	}
+}
+
+// refs remembers how documents are meant.
+type refs struct {
+	asset.Documents
+	seen []asset.DocumentRef
+}
+
+func (r *refs) Delete(ctx context.Context, refs []asset.DocumentRef) ([]int64, []error) {
+	r.seen = append(r.seen, refs...)
+	return r.Documents.Delete(ctx, refs)
+}
+
+func TestADocumentIsMeantByItsKeyWhereThatHoldsTheGeneration(t *testing.T) {
+	w := newWorld(t)
+	r := &refs{Documents: w.documents}
+	w.config.Documents = r
+	w.write("descriptions", "a/"+gen1, gen1)
+	w.write("infos", "b", gen1)
+	w.erased(w.command("mesh", "a", gen1))
+	w.erased(w.command("scan", "b", gen1))
+	w.same("refs", r.seen, []asset.DocumentRef{
+		{Collection: "descriptions", Key: "a/" + gen1, IDField: "_id", IDType: policy.IDString, Generation: gen1, Fenced: true},
+		{Collection: "infos", Key: "b", IDField: "_id", IDType: policy.IDString, Generation: gen1},
+	})
 }

@@ -401,24 +401,29 @@ func (s *steps) pass(ctx context.Context, call memory.Call, after bool) error {
 
 // dieAt makes every call fail from that moment on, as if the process had died; 0: never.
 func (s *steps) dieAt(number int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.moments, s.on = 0, func(_ context.Context, m moment) error {
+	s.set(func(_ context.Context, m moment) error {
 		if number > 0 && m.number >= number {
 			return errLost
 		}
 		return nil
-	}
+	})
+}
+
+// set counts moments anew and shows each to on; nil: to nobody.
+func (s *steps) set(on func(ctx context.Context, m moment) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moments, s.on = 0, on
 }
 
 // quietly lets the test itself use the stores without being seen.
 func (s *steps) quietly(f func()) {
-	s.set(true)
-	defer s.set(false)
+	s.hush(true)
+	defer s.hush(false)
 	f()
 }
 
-func (s *steps) set(quiet bool) {
+func (s *steps) hush(quiet bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.quiet = quiet

@@ -71,6 +71,10 @@ func blobUploads(b blobs) {
 	}
 	b.has(below(b.bucket, "p/"), "p/u 6")
 	b.has(below(b.bucket, "q/"), "q/u upload")
+	object := b.list(below(b.bucket, "p/"))[0]
+	object.Upload = true // a version's id is no upload's
+	b.erase(b.bucket, object)
+	b.has(below(b.bucket, "p/"), "p/u 6")
 }
 
 func blobNoVersion(b blobs) {

@@ -68,6 +68,17 @@ func documentFenced(d documents) {
 	d.holds(fenced(newer), map[string]any{"of": "newer"})
 	d.deletes([]int64{0, 1}, fenced(older), fenced(newer))
 
+	// The key decides, whatever the field says.
+	d.put(d.ref("k/other", newer), map[string]any{"of": "newer"})
+	other := d.ref("k/other", older)
+	other.Fenced = true
+	d.holds(other, map[string]any{"of": "newer"})
+	d.put(other, map[string]any{"of": "older"})
+	d.holds(other, map[string]any{"of": "older"})
+	d.put(d.ref("k/other", newer), map[string]any{"of": "newer"})
+	d.sees([]bool{true}, other)
+	d.deletes([]int64{1}, other)
+
 	unmarked := d.ref("k/adopted", older)
 	d.Adopt(d.t, unmarked, map[string]any{})
 	unmarked.Fenced = true
