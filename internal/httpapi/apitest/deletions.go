@@ -87,6 +87,15 @@ func (s *Service) Finish(deletion string) {
 	s.finish(deletion)
 }
 
+// FinishAll ends every deletion.
+func (s *Service) FinishAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for deletion := range s.deletions {
+		s.finish(deletion)
+	}
+}
+
 func (s *Service) finish(deletion string) {
 	now := time.Now().UTC()
 	d := s.deletions[deletion]

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"github.com/tombstone-project/tombstone/problem"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // refused or failed; one line on standard error says why
+	exitUsage  = 2
+)
+
+// grammar is the command line: one field for each command, one file for each field.
+type grammar struct {
+	devGrammar // dev, where the build has it
+
+	Serve serveCmd `cmd:"" help:"Run the services against real stores."`
+
+	Delete deleteCmd `cmd:"" help:"Ask for the deletion of assets."`
+	Status statusCmd `cmd:"" help:"Show an asset."`
+	Import importCmd `cmd:"" help:"Create or change assets in bulk."`
+
+	Pending pendingCmd `cmd:"" help:"List command flags that are not sent yet."`
+	Replay  replayCmd  `cmd:"" help:"Publish command flags now."`
+
+	Policy  policyCmd  `cmd:"" help:"Work with policies."`
+	Doctor  doctorCmd  `cmd:"" help:"Look whether the service and its stores answer."`
+	Version versionCmd `cmd:"" help:"Tell what this binary is."`
+}
+
+// program is what a command may use of the world.
+type program struct {
+	ctx context.Context
+	in  io.Reader
+	out io.Writer
+	err io.Writer
+}
+
+// onTerminal tells whether people watch standard error.
+func (p *program) onTerminal() bool {
+	f, ok := p.err.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// complain prints one line on standard error, whatever the text holds.
+func (p *program) complain(format string, args ...any) {
+	_, _ = fmt.Fprintln(p.err, "tombstone: "+safe(strings.TrimSpace(fmt.Sprintf(format, args...))))
+}
+
+// usageError is a command line that cannot be carried out.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// errTold is a failure that was told already.
+var errTold = errors.New("told")
+
+// helped ends the parser after help was printed.
+type helped struct{}
+
+// run carries out one command line and gives the exit code.
+func run(p *program, args []string) (code int) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			if _, ok := fault.(helped); !ok {
+				panic(fault)
+			}
+			code = exitDone
+		}
+	}()
+	var g grammar
+	parser, err := kong.New(&g, kong.Name("tombstone"), kong.Description("Deletes assets that live in a graph, a document store and an object store."),
+		kong.Writers(p.out, p.err), kong.Exit(func(int) { panic(helped{}) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Bind(p))
+	if err != nil {
+		p.complain("%s", err)
+		return exitFailed
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		p.complain("%s; tombstone --help tells more", err)
+		return exitUsage
+	}
+	return p.exitCode(command.Run())
+}
+
+// exitCode tells what went wrong and gives the code for it.
+func (p *program) exitCode(err error) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		p.complain("%s; --help tells more", err)
+		return exitUsage
+	case errors.Is(err, errTold):
+	case problem.As(err) != nil:
+		p.complain("%s", refusal(problem.As(err)))
+	default:
+		p.complain("%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return exitFailed
+}

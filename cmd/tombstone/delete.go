@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tombstone-project/tombstone/client"
+	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+// deleteCmd asks for deletions.
+type deleteCmd struct {
+	remote
+	IDs            []string      `arg:"" name:"id" help:"Ids of the assets."`
+	Reason         string        `placeholder:"TEXT" help:"Why; kept in the audit trail."`
+	WithDependants bool          `help:"Take along what depends on them."`
+	IfPlan         string        `placeholder:"HASH" help:"Only if the plan is still this one (see --dry-run)."`
+	Wait           time.Duration `placeholder:"30s" help:"Wait so long until they are deleted."`
+	DryRun         bool          `help:"Show what would be deleted, and change nothing."`
+}
+
+// Run asks for each asset in turn: what is accepted is one line on standard output, what is refused one on standard error.
+// With --wait, a deletion that is not done in time counts as failed, though it goes on.
+func (c *deleteCmd) Run(p *program) error {
+	if c.IfPlan != "" && len(c.IDs) > 1 {
+		return usageError("--if-plan goes with one id")
+	}
+	if c.Wait < 0 {
+		return usageError("--wait is negative")
+	}
+	api, err := c.dial()
+	if err != nil {
+		return err
+	}
+	if c.DryRun {
+		return c.dryRun(p, api)
+	}
+	var running []dependency.Deletion
+	refused, err := c.each(p, func(id string) error {
+		d, err := api.Delete(p.ctx, id, c.request())
+		if err == nil && c.Wait > 0 && unfinished(d) {
+			running = append(running, d)
+			return nil
+		}
+		return c.finish(p, err, func() { printDeletion(p, d) })
+	})
+	if late := c.await(p, api, running); err == nil && (late || refused) {
+		err = errTold
+	}
+	return err
+}
+
+// each calls f for every id. Refusals are told, and do not stop the rest; a failure does.
+func (c *deleteCmd) each(p *program, f func(id string) error) (refused bool, err error) {
+	for _, id := range c.IDs {
+		err := f(id)
+		if refusedFor := problem.As(err); refusedFor != nil {
+			p.complain("%s: %s", id, refusal(refusedFor))
+			refused = true
+		} else if err != nil {
+			return refused, fmt.Errorf("%s: %w", id, err)
+		}
+	}
+	return refused, nil
+}
+
+// request is what is asked for each asset. The service waits itself for a single one; several are all asked for first.
+func (c *deleteCmd) request() dependency.DeleteRequest {
+	r := dependency.DeleteRequest{WithDependants: c.WithDependants, Reason: c.Reason, IfPlan: c.IfPlan}
+	if len(c.IDs) == 1 {
+		r.Wait = min(c.Wait, longestAsk)
+	}
+	return r
+}
+
+// longestAsk is the longest time that one request waits: proxies cut longer ones.
+const longestAsk = 25 * time.Second
+
+func unfinished(d dependency.Deletion) bool {
+	return d.Status == dependency.Scheduled || d.Status == dependency.Deleting
+}
+
+// await looks at running deletions until they are done or the time is over; late tells that one is not done.
+func (c *deleteCmd) await(p *program, api *client.Client, running []dependency.Deletion) (late bool) {
+	ctx, cancel := context.WithTimeout(p.ctx, c.Wait)
+	defer cancel()
+	for _, d := range running {
+		d = settle(ctx, api, d)
+		if unfinished(d) {
+			p.complain("%s: deletion %s is still %s; it goes on", d.Root, d.ID, d.Status)
+			late = true
+		}
+		_ = c.finish(p, nil, func() { printDeletion(p, d) })
+	}
+	return late
+}
+
+// settle polls one deletion until it is done or ctx ends, and gives the last state seen. A service that does not answer
+// for a while is asked again.
+func settle(ctx context.Context, api *client.Client, d dependency.Deletion) dependency.Deletion {
+	for pause := 20 * time.Millisecond; ; pause = min(pause*2, time.Second) {
+		if next, err := api.Deletion(ctx, d.ID, ""); err == nil {
+			d = next
+		}
+		if !unfinished(d) {
+			return d
+		}
+		select {
+		case <-ctx.Done():
+			return d
+		case <-time.After(pause):
+		}
+	}
+}
+
+// printDeletion prints one deletion on one line.
+func printDeletion(p *program, d dependency.Deletion) {
+	line := fmt.Sprintf("%s: %s, deletion %s", d.Root, d.Status, d.ID)
+	if d.Assets.Total > 1 {
+		line += fmt.Sprintf(", %d of %d assets deleted", d.Assets.Deleted, d.Assets.Total)
+	}
+	if d.Status == dependency.Scheduled {
+		line += ", due " + moment(d.DueAt)
+	}
+	_, _ = fmt.Fprintln(p.out, safe(line))
+}
+
+// dryRun shows what each deletion would take.
+func (c *deleteCmd) dryRun(p *program, api *client.Client) error {
+	refused, err := c.each(p, func(id string) error {
+		plan, err := api.Plan(p.ctx, id, c.WithDependants)
+		return c.finish(p, err, func() { printPlan(p, id, plan) })
+	})
+	if err == nil && refused {
+		err = errTold
+	}
+	return err
+}
+
+func printPlan(p *program, id string, plan client.Plan) {
+	_, _ = fmt.Fprintf(p.out, "%s: would delete %s with %s, %d bytes; plan %s\n",
+		safe(id), count(len(plan.Assets), "asset"), count(len(plan.Objects), "object version"), plan.Bytes, safe(plan.Hash))
+	var rows [][]string
+	for _, a := range plan.Assets {
+		rows = append(rows, []string{"  asset", a.ID, a.Why})
+	}
+	for _, b := range plan.Blockers {
+		rows = append(rows, []string{"  blocked", b.Asset, b.Type})
+	}
+	table(p.out, rows...)
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tombstone-project/tombstone/internal/httpapi"
+	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
+)
+
+func TestDoctor(t *testing.T) {
+	var graph error
+	serve(t, func(cfg *httpapi.Config) {
+		cfg.Auth = apitest.Callers{"secret": {Subject: "a", Owner: "o"}}
+		cfg.Checks = []httpapi.Check{{Name: "graph", Ping: func(context.Context) error { return graph }}}
+	})
+	tombstone(t, "doctor").fails(exitFailed, "access", "unauthenticated")
+	t.Setenv("TOMBSTONE_TOKEN", "secret")
+	if got := tombstone(t, "doctor").done().stdout; !strings.Contains(got, "ok  graph") {
+		t.Errorf("got %q", got)
+	}
+	graph = errors.New("down")
+	r := tombstone(t, "doctor").fails(exitFailed, "graph: does not answer")
+	if !strings.Contains(r.stdout, "BAD  graph") {
+		t.Errorf("got %q", r.stdout)
+	}
+}
+
+func TestPolicyCheck(t *testing.T) {
+	dir := t.TempDir()
+	check := func(text string, flags ...string) result {
+		file := filepath.Join(dir, "policy.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return tombstone(t, append([]string{"policy", "check", file}, flags...)...)
+	}
+	const good = "kinds:\n  item:\n    parts:\n      note: {document: {collection: notes}}\n"
+	if got := check(good).done().stdout; !strings.Contains(got, "policy.yaml: good, hash ") {
+		t.Errorf("got %q", got)
+	}
+	if got := check(good, "--json").done().values(); got[0]["valid"] != true || got[0]["hash"] == "" {
+		t.Errorf("--json: %v", got)
+	}
+	check(good+"resend_aftr: 1m\n").fails(exitFailed, "policy.yaml:5:1: ")
+	two := check(good+"resend_aftr: 1m\nrecheck_after: soon\n").fails(exitFailed, "policy.yaml:5:1: ", "(and 1 more)")
+	if strings.Count(two.stdout, "policy.yaml:") != 2 {
+		t.Errorf("got %q", two.stdout)
+	}
+	if got := check(good+"resend_aftr: 1m\n", "--json").fails(exitFailed, "policy.yaml:5:1: ").values(); got[0]["valid"] != false {
+		t.Errorf("--json: %v", got)
+	}
+}
+
+func TestServeNamesBadSettings(t *testing.T) {
+	tombstone(t, "serve", "all").fails(exitFailed, "TOMBSTONE_POLICY is not set")
+	tombstone(t, "serve", "all", "--listen", "0.0.0.0:8080").fails(exitFailed, "TOMBSTONE_AUTH: none is for listeners on loopback only")
+	t.Setenv("TOMBSTONE_LOG_LEVEL", "shouting")
+	tombstone(t, "serve", "all").fails(exitFailed, "TOMBSTONE_LOG_LEVEL=shouting")
+	tombstone(t, "serve", "all", "--log-level", "info", "--policy", "p", "--stream-replicas", "9").fails(exitFailed, "TOMBSTONE_STREAM_REPLICAS=9")
+	tombstone(t, "serve", "all", "--config", "/no/such/file").fails(exitFailed, "/no/such/file")
+}
+
+func TestVersion(t *testing.T) {
+	if got := tombstone(t, "version").done().stdout; !strings.HasPrefix(got, "tombstone ") || !strings.Contains(got, "go1.") {
+		t.Errorf("got %q", got)
+	}
+	if got := tombstone(t, "version", "--json").done().values(); got[0]["version"] == "" || got[0]["commit"] == "" {
+		t.Errorf("--json: %v", got)
+	}
+}
