@@ -17,7 +17,7 @@ type blobKeys struct{ access, secret string }
 
 // assetService adds the parts of the asset service.
 func (p *process) assetService(ctx context.Context, b *bus, gate asset.Gate, keys blobKeys) (*asset.Service, error) {
-	documents, err := mongo.Open(p.cfg.DocumentsURI.Reveal(), mongo.Options{Namespace: p.cfg.Namespace, Logger: p.log})
+	documents, err := mongo.Open(p.cfg.DocumentsURI.Reveal(), mongo.Options{Namespace: p.cfg.Namespace})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", config.DocumentsURI, err)
 	}

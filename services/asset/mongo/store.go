@@ -7,10 +7,10 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -30,10 +30,8 @@ type Options struct {
 	// SelectionTimeout is how long a call waits for a server that can be written to; default 3s. An election in a replica
 	// set takes longer at times: the call fails then, and the caller's retry finds the new primary.
 	SelectionTimeout time.Duration
-	// Timeout ends a call whose context has no deadline; default 30s.
+	// Timeout of a call whose context has no deadline; default 30s.
 	Timeout time.Duration
-	// Logger gets what no caller can be told; nil: dropped.
-	Logger *slog.Logger
 }
 
 // Store is the document store of one database.
@@ -41,7 +39,6 @@ type Store struct {
 	client *mongo.Client
 	db     *mongo.Database
 	ledger *mongo.Collection
-	log    *slog.Logger
 }
 
 var _ asset.Documents = (*Store)(nil)
@@ -59,27 +56,20 @@ func Open(uri string, o Options) (*Store, error) {
 	if o.Namespace == "" {
 		return nil, errors.New("documents: no namespace")
 	}
-	client, err := mongo.Connect(options.Client().ApplyURI(uri).
-		SetReadPreference(readpref.Primary()).
-		SetWriteConcern(writeconcern.Majority()).
-		SetServerSelectionTimeout(orDefault(o.SelectionTimeout, 3*time.Second)).
-		SetTimeout(orDefault(o.Timeout, 30*time.Second)))
+	client, err := mongo.Connect(clientOptions(uri, o))
 	if err != nil {
 		return nil, fmt.Errorf("connect to documents: %w", err)
 	}
-	log := o.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	db := client.Database(address.Database)
-	return &Store{client: client, db: db, ledger: db.Collection(o.Namespace + "_erasures"), log: log}, nil
+	return &Store{client: client, db: db, ledger: db.Collection(o.Namespace + "_erasures")}, nil
 }
 
-func orDefault(d, fallback time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return fallback
+func clientOptions(uri string, o Options) *options.ClientOptions {
+	return options.Client().ApplyURI(uri).
+		SetReadPreference(readpref.Primary()).
+		SetWriteConcern(writeconcern.Majority()).
+		SetServerSelectionTimeout(cmp.Or(o.SelectionTimeout, 3*time.Second)).
+		SetTimeout(cmp.Or(o.Timeout, 30*time.Second))
 }
 
 // Close ends the connections.

@@ -1,0 +1,68 @@
+package mongo
+
+import (
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"pgregory.net/rapid"
+
+	"github.com/tombstone-project/tombstone/services/asset"
+)
+
+func TestReadsArePrimaryAndWritesMajorityWhateverTheAddressSays(t *testing.T) {
+	o := clientOptions("mongodb://127.0.0.1:1/db?readPreference=secondary&w=1&journal=false", Options{})
+	if mode := o.ReadPreference.Mode(); mode != readpref.PrimaryMode {
+		t.Errorf("reads: %v", mode)
+	}
+	if w := o.WriteConcern; w.W != "majority" || w.Journal != nil {
+		t.Errorf("writes: %+v", w)
+	}
+}
+
+func TestWhatOnlyAnOperatorCanMendIsAnObstacle(t *testing.T) {
+	for code, want := range map[int32]asset.Reason{
+		13: asset.ReasonAccessDenied, 18: asset.ReasonAccessDenied, 73: asset.ReasonDatabaseMissing, 10107: "", 11600: "",
+	} {
+		err := fault("look", mongo.CommandError{Code: code, Message: "told so"})
+		if b := asset.AsBlocked(err); (b == nil) != (want == "") || b != nil && b.Reason != want {
+			t.Errorf("code %d: %v, want reason %q", code, err, want)
+		}
+	}
+}
+
+func TestTheLastPageIsFoundByFewLooks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		last := rapid.IntRange(1, 5000).Draw(t, "last")
+		looks := 0
+		found, err := lastPage(func(number int) (bool, error) {
+			looks++
+			return number <= last, nil
+		})
+		if err != nil || found != last || looks > 26 {
+			t.Fatalf("last page %d, %v, after %d looks", found, err, looks)
+		}
+	})
+}
+
+func TestRecordIDsAreShortAndOfOneKeyEach(t *testing.T) {
+	text := rapid.StringOf(rapid.RuneFrom([]rune("a/\u00e9\U0001F9CA 1")))
+	key := rapid.Custom(func(t *rapid.T) asset.LedgerKey {
+		return asset.LedgerKey{Deletion: text.Draw(t, "deletion"), Asset: text.Draw(t, "asset"), Part: text.Draw(t, "part")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := key.Draw(t, "a"), key.Draw(t, "b")
+		x, y := inventoryID(a, 1), inventoryID(b, 1)
+		if (a == b) != (x == y) {
+			t.Fatalf("%+v has %q, %+v has %q", a, x, b, y)
+		}
+		if x == doneID(a) || x == inventoryID(a, 2) || doneID(a) == inventoryID(a, 2) {
+			t.Fatal("two records of one erasure have one id")
+		}
+	})
+	long := strings.Repeat("\U0001F9CA", 1000)
+	if id := inventoryID(asset.LedgerKey{Deletion: long, Asset: long, Part: long}, 1<<40); len(id) > 128 {
+		t.Errorf("an id of %d bytes", len(id))
+	}
+}
