@@ -24,6 +24,13 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
+// within gives one call of a loop its own time.
+func within(t *testing.T, fn func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return fn(ctx)
+}
+
 // teardown is a context for cleanups, where that of the test has ended already.
 func teardown(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
@@ -34,8 +41,10 @@ func teardown(t *testing.T) context.Context {
 // update runs fn in a transaction that must succeed.
 func update(t *testing.T, g dependency.Graph, fn func(ctx context.Context, tx dependency.Tx) error) {
 	t.Helper()
-	ctx := bounded(t)
-	if err := g.Update(ctx, func(tx dependency.Tx) error { return fn(ctx, tx) }); err != nil {
+	err := within(t, func(ctx context.Context) error {
+		return g.Update(ctx, func(tx dependency.Tx) error { return fn(ctx, tx) })
+	})
+	if err != nil {
 		t.Fatalf("update: %v", err)
 	}
 }
@@ -43,10 +52,11 @@ func update(t *testing.T, g dependency.Graph, fn func(ctx context.Context, tx de
 // read gives what fn reads in a View that must succeed.
 func read[T any](t *testing.T, g dependency.Graph, fn func(ctx context.Context, tx dependency.Tx) (T, error)) (got T) {
 	t.Helper()
-	ctx := bounded(t)
-	err := g.View(ctx, func(tx dependency.Tx) (err error) {
-		got, err = fn(ctx, tx)
-		return err
+	err := within(t, func(ctx context.Context) error {
+		return g.View(ctx, func(tx dependency.Tx) (err error) {
+			got, err = fn(ctx, tx)
+			return err
+		})
 	})
 	if err != nil {
 		t.Fatalf("view: %v", err)

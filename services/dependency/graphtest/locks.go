@@ -46,30 +46,23 @@ func testLockOrder(t *testing.T, g dependency.Graph, lock func(context.Context, 
 	}
 	save(t, g, fresh...)
 	const lanes = 4
-	ctx, each := bounded(t), rounds(150)
+	each := rounds(150)
 	var calls []func()
 	for lane := range lanes {
 		order := slices.Clone(ids)
 		if lane%2 == 1 {
 			slices.Reverse(order)
 		}
-		calls = append(calls, func() {
-			for range each {
-				err := g.Update(ctx, func(tx dependency.Tx) error {
-					if err := tx.AddUsage(ctx, map[string]dependency.Usage{owner + order[0]: {Assets: 1}}); err != nil {
-						return err
-					}
-					if err := lock(ctx, tx, order); err != nil {
-						return err
-					}
-					return addOne(ctx, tx, ids)
-				})
-				if err != nil {
-					t.Error(err)
-					return
-				}
+		add := func(ctx context.Context, tx dependency.Tx) error {
+			if err := tx.AddUsage(ctx, map[string]dependency.Usage{owner + order[0]: {Assets: 1}}); err != nil {
+				return err
 			}
-		})
+			if err := lock(ctx, tx, order); err != nil {
+				return err
+			}
+			return addOne(ctx, tx, ids)
+		}
+		calls = append(calls, func() { repeat(t, g, each, add) })
 	}
 	together(calls...)
 	total := int64(lanes * each)
@@ -82,6 +75,19 @@ func testLockOrder(t *testing.T, g dependency.Graph, lock func(context.Context, 
 	}
 	first, last := owner+ids[0], owner+ids[len(ids)-1]
 	same(t, map[string]dependency.Usage{first: {Assets: total / 2}, last: {Assets: total / 2}}, usage(t, g, first, last))
+}
+
+// repeat runs fn in so many transactions, one after the other, until one fails.
+func repeat(t *testing.T, g dependency.Graph, times int, fn func(context.Context, dependency.Tx) error) {
+	for range times {
+		err := within(t, func(ctx context.Context) error {
+			return g.Update(ctx, func(tx dependency.Tx) error { return fn(ctx, tx) })
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+	}
 }
 
 // addOne reads the nodes and saves each with one byte more.
@@ -105,36 +111,29 @@ func testLockSorts(t *testing.T, g dependency.Graph) {
 	assets := nodes("sorts", "sorts", 3)
 	save(t, g, append(anys(assets), d)...)
 	const lanes = 4
-	ctx, each := bounded(t), rounds(100)
+	each := rounds(100)
 	var calls []func()
 	for lane := range lanes {
 		mine := []string{assets[lane%3].ID, assets[(lane+1)%3].ID}
-		calls = append(calls, func() {
-			for range each {
-				err := g.Update(ctx, func(tx dependency.Tx) error {
-					if err := tx.Lock(ctx, dependency.Locks{Owners: []string{"sorts"}, Deletions: []string{d.ID}, Assets: mine}); err != nil {
-						return err
-					}
-					found, err := tx.Deletions(ctx, []string{d.ID})
-					if err != nil {
-						return err
-					}
-					changed := found[d.ID]
-					changed.Done++
-					if err := addOne(ctx, tx, mine); err != nil {
-						return err
-					}
-					if err := tx.SaveDeletions(ctx, []dependency.DeletionRecord{changed}); err != nil {
-						return err
-					}
-					return tx.AddUsage(ctx, map[string]dependency.Usage{"sorts": {Assets: 1}})
-				})
-				if err != nil {
-					t.Error(err)
-					return
-				}
+		add := func(ctx context.Context, tx dependency.Tx) error {
+			if err := tx.Lock(ctx, dependency.Locks{Owners: []string{"sorts"}, Deletions: []string{d.ID}, Assets: mine}); err != nil {
+				return err
 			}
-		})
+			found, err := tx.Deletions(ctx, []string{d.ID})
+			if err != nil {
+				return err
+			}
+			changed := found[d.ID]
+			changed.Done++
+			if err := addOne(ctx, tx, mine); err != nil {
+				return err
+			}
+			if err := tx.SaveDeletions(ctx, []dependency.DeletionRecord{changed}); err != nil {
+				return err
+			}
+			return tx.AddUsage(ctx, map[string]dependency.Usage{"sorts": {Assets: 1}})
+		}
+		calls = append(calls, func() { repeat(t, g, each, add) })
 	}
 	together(calls...)
 	got := read(t, g, func(ctx context.Context, tx dependency.Tx) (map[string]dependency.DeletionRecord, error) {

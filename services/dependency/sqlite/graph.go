@@ -8,6 +8,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -43,10 +44,10 @@ func Open(path string) (*Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open graph: %w", err)
 	}
-	g := &Graph{db: db, closed: make(chan struct{})}
+	closed := make(chan struct{})
+	g := &Graph{db: db, closed: closed, writer: newPool(closed, 1), readers: newPool(closed, readers)}
 	if err := g.connect(); err != nil {
-		_ = db.Close()
-		return nil, fmt.Errorf("open graph %s: %w", path, err)
+		return nil, fmt.Errorf("open graph %s: %w", path, errors.Join(err, g.Close(context.Background())))
 	}
 	return g, nil
 }
@@ -66,12 +67,12 @@ func source(path string) string {
 	return file.String()
 }
 
-func (g *Graph) connect() (err error) {
-	if g.writer, err = newPool(g.db, g.closed, 1, ""); err != nil {
+// connect opens all connections; the writer's comes first and makes the file.
+func (g *Graph) connect() error {
+	if err := g.writer.connect(g.db, ""); err != nil {
 		return err
 	}
-	g.readers, err = newPool(g.db, g.closed, readers, "PRAGMA query_only = 1")
-	return err
+	return g.readers.connect(g.db, "PRAGMA query_only = 1")
 }
 
 // Update runs fn once, alone among all writers.

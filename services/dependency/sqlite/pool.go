@@ -12,13 +12,17 @@ type pool struct {
 	open   int // not drained yet
 }
 
-// newPool opens size connections and runs the statement, if any, on each.
-func newPool(db *sql.DB, closed <-chan struct{}, size int, setup string) (*pool, error) {
-	p := &pool{idle: make(chan *connection, size), closed: closed}
-	for range size {
-		conn, err := db.Conn(context.Background())
+func newPool(closed <-chan struct{}, size int) *pool {
+	return &pool{idle: make(chan *connection, size), closed: closed}
+}
+
+// connect fills the pool, and runs the statement, if any, on each connection.
+func (p *pool) connect(db *sql.DB, setup string) error {
+	ctx := context.Background()
+	for range cap(p.idle) {
+		conn, err := db.Conn(ctx)
 		if err != nil {
-			return nil, failure(context.Background(), err)
+			return failure(ctx, err)
 		}
 		c := &connection{conn: conn, prepared: map[string]*sql.Stmt{}}
 		p.idle <- c
@@ -26,11 +30,11 @@ func newPool(db *sql.DB, closed <-chan struct{}, size int, setup string) (*pool,
 		if setup == "" {
 			continue
 		}
-		if err := c.exec(context.Background(), setup); err != nil {
-			return nil, err
+		if err := c.exec(ctx, setup); err != nil {
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // with lends a connection to fn. The error is fn's, or says why there is no connection.
