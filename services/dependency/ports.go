@@ -78,6 +78,9 @@ type LinkTx interface {
 	Outgoing(ctx context.Context, ids []string) ([]Link, error)
 	// Incoming pages through the links of the given types (nil: all) to one asset, by source id, then type.
 	Incoming(ctx context.Context, to string, types []string, after Link, limit int) ([]Source, error)
+	// Sources gives the visible links of the given types to any of the targets whose source is live or scheduled, in no
+	// order, at most limit of them; as many as limit means that there may be more.
+	Sources(ctx context.Context, targets, types []string, limit int) ([]Source, error)
 	// Dependants counts, for each target, the sources of visible links of the given types that are live or scheduled,
 	// and names the first ones in id order, at most limit. Targets without any are absent. A source that has links of
 	// several types to a target counts once.

@@ -150,6 +150,9 @@ func (m *linkModel) compare(ctx context.Context, tx dependency.Tx, r *rapid.T, i
 	if diff := gocmp.Diff(m.dependants(ids, wanted, limit), dependants); diff != "" {
 		return fmt.Errorf("dependants (-want +got):\n%s", diff)
 	}
+	if err := m.compareSources(ctx, tx, ids, wanted, limit); err != nil {
+		return err
+	}
 	for _, id := range ids {
 		want := m.incoming(id, wanted)
 		var after dependency.Link
@@ -166,6 +169,34 @@ func (m *linkModel) compare(ctx context.Context, tx dependency.Tx, r *rapid.T, i
 		}
 		if diff := gocmp.Diff(want[:min(2, len(want))], got, cmpopts.EquateEmpty()); diff != "" {
 			return fmt.Errorf("incoming of %s after %v (-want +got):\n%s", id, after, diff)
+		}
+	}
+	return nil
+}
+
+// compareSources asks for the counting links to all assets, and for a few of them.
+func (m *linkModel) compareSources(ctx context.Context, tx dependency.Tx, ids, types []string, limit int) error {
+	want := map[dependency.Source]bool{}
+	for _, id := range ids {
+		for _, s := range m.incoming(id, types) {
+			if _, _, counts := m.counts(s.From); counts {
+				s.Kind, s.Owner = m.nodes[s.From].Kind, m.nodes[s.From].Owner
+				want[s] = true
+			}
+		}
+	}
+	for _, limit := range []int{len(want) + 1, limit} {
+		found, err := tx.Sources(ctx, ids, types, limit)
+		if err != nil {
+			return err
+		}
+		for i, s := range found {
+			if !want[s] || slices.Contains(found[:i], s) {
+				return fmt.Errorf("sources: %+v does not count, or came twice", s)
+			}
+		}
+		if len(found) != min(limit, len(want)) {
+			return fmt.Errorf("sources: %d of %d with limit %d", len(found), len(want), limit)
 		}
 	}
 	return nil

@@ -48,6 +48,8 @@ func testEmptyCalls(t *testing.T, g dependency.Graph) {
 			func() error { return noEntries(tx.Usage(ctx, nil)) },
 			func() error { return noEntries(tx.Places(ctx, nil)) },
 			func() error { return noItems(tx.Outgoing(ctx, nil)) },
+			func() error { return noItems(tx.Sources(ctx, nil, []string{needs}, 10)) },
+			func() error { return noItems(tx.Sources(ctx, []string{"a"}, nil, 10)) },
 			func() error { return noItems(tx.Keys(ctx, nil)) },
 		}
 		for i, call := range calls {

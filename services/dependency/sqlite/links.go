@@ -69,6 +69,20 @@ func (t *tx) Incoming(ctx context.Context, to string, types []string, after depe
 	}, query+"ORDER BY l.source, l.type LIMIT ?", append(args, limit)...)
 }
 
+// sources walks along links_by_target and keeps the sources that count.
+const sources = `SELECT l.source, l.type, l.target, n.kind, n.owner, n.status, n.status = 'deleting'
+FROM links l CROSS JOIN nodes n ON n.id = l.source LEFT JOIN deletions d ON d.id = n.deletion
+WHERE l.target IN (SELECT value FROM json_each(?)) AND l.type IN (SELECT value FROM json_each(?)) AND l.hidden = ''
+	AND (n.status = 'live' OR n.status = 'deleting' AND d.status IS 'scheduled')
+LIMIT ?`
+
+// Sources gives the links to any of the targets from sources that count.
+func (t *tx) Sources(ctx context.Context, targets, types []string, limit int) ([]dependency.Source, error) {
+	return rows(ctx, t, func(s *dependency.Source) []any {
+		return []any{&s.From, &s.Type, &s.To, &s.Kind, &s.Owner, &s.Status, &s.Scheduled}
+	}, sources, list(targets), list(types), limit)
+}
+
 // counting are the sources that count, each once for a target, in order of (target, source): a walk along
 // links_by_target.
 const counting = `SELECT DISTINCT l.target, l.source

@@ -34,6 +34,7 @@ func TestPlans(t *testing.T) {
 		{"unlinking sources", fixed(links.finding()+unlinkFrom, ids, 1), []string{"SEARCH links USING PRIMARY KEY (source=?)"}},
 		{"unlinking targets", fixed(links.finding()+unlinkTo, ids, 1), []string{"SEARCH links USING COVERING INDEX links_by_target (target=?)"}},
 		{"counting dependants", fixed(countDependants, ids, ids), sourcesOf},
+		{"sources that count", fixed(sources, ids, ids, 1), sourcesOf},
 		{"naming dependants", fixed(firstDependants, ids, ids, 1), sourcesOf},
 		{"deletions", deletionPage(dependency.DeletionFilter{}, ""), []string{"SEARCH deletions USING INDEX sqlite_autoindex_deletions_1 (id<?)"}},
 		{"deletions of an owner", deletionPage(dependency.DeletionFilter{Owner: "o"}, ""), []string{"SEARCH deletions USING INDEX deletions_by_owner (owner=? AND id<?)"}},
