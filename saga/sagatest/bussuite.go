@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/tombstone-project/tombstone/saga"
 )
 
-// BusUnderTest is a bus for TestBus: empty, and used by nobody else. Its ack waits are about a second.
+// BusUnderTest is a bus for TestBus: empty, and used by nobody else.
 type BusUnderTest struct {
 	Names     events.Names
 	Publisher saga.Publisher
@@ -27,37 +26,44 @@ type BusUnderTest struct {
 // patience is how long the suites wait for what must come.
 const patience = 30 * time.Second
 
-// TestBus is the contract of saga.Publisher and saga.Subscriber.
-func TestBus(t *testing.T, open func(t *testing.T) BusUnderTest) {
+// The ack waits of the buses that TestBus opens: one that no test outlasts, and one for those that wait for its end.
+const (
+	longWait  = time.Minute
+	shortWait = 2 * time.Second
+)
+
+// TestBus is the contract of saga.Publisher and saga.Subscriber. open makes a bus with an ack wait.
+func TestBus(t *testing.T, open func(t *testing.T, ackWait time.Duration) BusUnderTest) {
 	for _, c := range []struct {
-		name string
-		test func(b busTest)
+		name    string
+		ackWait time.Duration
+		test    func(b busTest)
 	}{
-		{"a message arrives whole, at its first attempt", busTest.arrives},
-		{"the bus has each message before Publish returns", busTest.publishIsDurable},
-		{"a message that no stream takes fails alone", busTest.oneFails},
-		{"publishing with a context that has ended is not known to be taken", busTest.publishEnded},
-		{"a second copy of a command that waits counts as sent and is not kept", busTest.oneCommand},
-		{"a second copy of a command in hand counts as sent and is not kept", busTest.oneCommandInHand},
-		{"a command that was acknowledged can be published again at once", busTest.commandAgain},
-		{"a purged command can be published again, its neighbours stay", busTest.purge},
-		{"reports are all kept, the same subject too", busTest.reportsAreKept},
-		{"events stay where they are", busTest.eventsStay},
-		{"a fetch gives up to max", busTest.fetchMax},
-		{"a fetch waits for what is published later", busTest.fetchWaits},
-		{"a fetch ends with its context and loses nothing", busTest.fetchEnds},
-		{"many messages arrive once each, whoever fetches", busTest.shared},
-		{"what is not ended comes again after the ack wait", busTest.comesAgain},
-		{"progress keeps a message in hand", busTest.inProgress},
-		{"what is given back comes again after its delay", busTest.later},
-		{"what is given back without a delay comes again at once", busTest.laterAtOnce},
-		{"an end may be repeated", busTest.endsAreRepeatable},
-		{"what is buried is with the dead letters, whole, and gone", busTest.bury},
-		{"a late end of an older delivery does no harm", busTest.lateEnd},
+		{"a message arrives whole, at its first attempt", longWait, busTest.arrives},
+		{"the bus has each message before Publish returns", longWait, busTest.publishIsDurable},
+		{"a message that no stream takes fails alone", longWait, busTest.oneFails},
+		{"publishing with a context that has ended is not known to be taken", longWait, busTest.publishEnded},
+		{"a second copy of a command that waits counts as sent and is not kept", longWait, busTest.oneCommand},
+		{"a second copy of a command in hand counts as sent and is not kept", longWait, busTest.oneCommandInHand},
+		{"a command that was acknowledged can be published again at once", longWait, busTest.commandAgain},
+		{"a purged command can be published again, its neighbours stay", longWait, busTest.purge},
+		{"reports are all kept, the same subject too", longWait, busTest.reportsAreKept},
+		{"events stay where they are", longWait, busTest.eventsStay},
+		{"a fetch gives up to max", longWait, busTest.fetchMax},
+		{"a fetch waits for what is published later", longWait, busTest.fetchWaits},
+		{"a fetch ends with its context and loses nothing", longWait, busTest.fetchEnds},
+		{"many messages arrive once each, whoever fetches", longWait, busTest.shared},
+		{"what is not ended comes again after the ack wait", shortWait, busTest.comesAgain},
+		{"progress keeps a message in hand", shortWait, busTest.inProgress},
+		{"what is given back comes again after its delay", longWait, busTest.later},
+		{"what is given back without a delay comes again at once", longWait, busTest.laterAtOnce},
+		{"an end may be repeated", longWait, busTest.endsAreRepeatable},
+		{"what is buried is with the dead letters, whole, and gone", longWait, busTest.bury},
+		{"a late end of an older delivery does no harm", shortWait, busTest.lateEnd},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.test(busTest{t, open(t)})
+			c.test(busTest{t, open(t, c.ackWait)})
 		})
 	}
 }
@@ -158,14 +164,6 @@ func (b busTest) emptied(stream events.Stream) {
 			b.Fatalf("%s: want nothing, still holds %d messages", stream.Name, len(got))
 		}
 	}
-}
-
-func subjects(deliveries []saga.Delivery) (subjects []string) {
-	for _, d := range deliveries {
-		subjects = append(subjects, d.Message().Subject)
-	}
-	slices.Sort(subjects)
-	return subjects
 }
 
 func (b busTest) many(n int) (messages []saga.Message) {

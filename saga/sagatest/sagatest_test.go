@@ -16,9 +16,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestTheBusInMemoryKeepsTheContract(t *testing.T) {
-	sagatest.TestBus(t, func(*testing.T) sagatest.BusUnderTest {
+	sagatest.TestBus(t, func(_ *testing.T, ackWait time.Duration) sagatest.BusUnderTest {
 		names := events.Names{Namespace: "in-memory"}
-		b := sagatest.NewBus(sagatest.BusConfig{Names: names, AckWait: 500 * time.Millisecond})
+		b := sagatest.NewBus(sagatest.BusConfig{Names: names, AckWait: ackWait})
 		return sagatest.BusUnderTest{Names: names, Publisher: b, Commands: b.Commands(), Reports: b.Reports(),
 			Messages: func(_ context.Context, stream string) ([]saga.Message, error) { return b.Messages(stream), nil }}
 	})
