@@ -27,6 +27,7 @@ type acceptItem struct {
 type acceptResult struct {
 	deletion Deletion
 	err      error
+	closure  bool // it needs a closure, and so a turn of its own
 }
 
 // Delete is T1: it checks, and in one graph transaction turns the node into a tombstone and writes the command flag. See
@@ -56,6 +57,7 @@ func (s *Service) accept(ctx context.Context, items []acceptItem) ([]acceptResul
 	var accepted acceptedWork
 	err := s.graph.Update(ctx, func(tx Tx) error {
 		results, accepted = make([]acceptResult, len(items)), acceptedWork{}
+		var closures []int
 		todo := make([]int, len(items))
 		for i := range items {
 			todo[i] = i
@@ -67,8 +69,10 @@ func (s *Service) accept(ctx context.Context, items []acceptItem) ([]acceptResul
 			}
 			var again []int
 			for _, i := range todo {
-				results[i] = w.accept(ctx, items[i])
-				if problemNamed(results[i].err, problem.HasDependants) {
+				switch results[i] = w.accept(ctx, items[i]); {
+				case results[i].closure:
+					closures = append(closures, i)
+				case problemNamed(results[i].err, problem.HasDependants):
 					again = append(again, i)
 				}
 			}
@@ -80,6 +84,22 @@ func (s *Service) accept(ctx context.Context, items []acceptItem) ([]acceptResul
 				break
 			}
 			todo = again
+		}
+		for _, i := range closures {
+			w := &acceptWorld{world: newWorld(tx, s.now()), s: s}
+			if err := w.read(ctx, items, []int{i}); err != nil {
+				return err
+			}
+			if results[i] = w.accept(ctx, items[i]); results[i].closure {
+				var err error
+				if results[i], err = w.acceptClosure(ctx, items[i]); err != nil {
+					return err
+				}
+			}
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+			accepted.add(w.world)
 		}
 		return nil
 	})
@@ -127,8 +147,8 @@ type acceptWorld struct {
 	*world
 	s          *Service
 	dependants map[string]Dependants
-	other      map[string]string // asset → link type that needs more than restrict
-	known      map[Key]Key       // by (Subject, Key)
+	wider      map[string]bool // assets whose deletion takes others along or detaches links
+	known      map[Key]Key     // by (Subject, Key)
 	running    map[string]DeletionRecord
 	paused     bool // then flags wait for the relay, which publishes nothing either
 }
@@ -178,7 +198,7 @@ func (w *acceptWorld) readDependants(ctx context.Context, ids []string) error {
 	if w.dependants, err = w.tx.Dependants(ctx, ids, w.s.policy.LinkTypes(policy.Restrict), dependantsShown); err != nil {
 		return err
 	}
-	return w.readOther(ctx, ids)
+	return w.readWider(ctx, ids)
 }
 
 // accept decides one request, in the order of CONTRACT section 5. A refusal leaves the world as it was.
@@ -201,55 +221,71 @@ func (w *acceptWorld) accept(ctx context.Context, it acceptItem) acceptResult {
 		w.remember(it, key, n.Deletion)
 		return w.repeat(ctx, n.Deletion)
 	}
-	if err := w.refuse(it, n); err != nil {
-		return acceptResult{err: err}
+	if n.Hold != nil {
+		return acceptResult{err: onHold(n)}
 	}
-	d, e := w.entomb(it, n)
+	if w.wider[n.ID] || it.WithDependants && w.dependants[n.ID].Total > 0 || it.IfPlan != "" {
+		return acceptResult{closure: true}
+	}
+	if d := w.dependants[n.ID]; d.Total > 0 {
+		return acceptResult{err: hasDependants(n.ID, d)}
+	}
+	d := w.entomb(it, []string{n.ID}, map[string]string{n.ID: "requested"})
 	w.remember(it, key, d.ID)
-	return acceptResult{deletion: w.s.deletionView(d, []Erasure{e}, "")}
+	return acceptResult{deletion: w.s.deletionView(d, w.erasures[len(w.erasures)-1:], "")}
 }
 
-// refuse finds what stands against the deletion of a live asset.
-func (w *acceptWorld) refuse(it acceptItem, n Node) error {
-	if n.Hold != nil {
-		return problem.New(problem.OnHold, "asset %q is on hold since %s: %s", n.ID, n.Hold.At.Format(time.RFC3339), n.Hold.Reason)
-	}
-	if err := w.refuseOther(it, n); err != nil {
-		return err
-	}
-	d := w.dependants[n.ID]
-	if d.Total == 0 {
-		return nil
-	}
-	return problem.New(problem.HasDependants, "%d assets depend on %q: %s; delete them first, or ask with_dependants", d.Total, n.ID, quoteSome(d.First, d.Total)).
+func onHold(n Node) error {
+	return problem.New(problem.OnHold, "asset %q is on hold since %s: %s", n.ID, n.Hold.At.Format(time.RFC3339), n.Hold.Reason)
+}
+
+func hasDependants(id string, d Dependants) error {
+	return problem.New(problem.HasDependants, "%d assets depend on %q: %s; delete them first, or ask with_dependants", d.Total, id, quoteSome(d.First, d.Total)).
 		With("dependants", d.First).With("dependants_total", d.Total)
 }
 
-// entomb turns the node into a tombstone, with its deletion, its flag and the first line of the trail.
-func (w *acceptWorld) entomb(it acceptItem, n Node) (DeletionRecord, Erasure) {
-	kind, known := w.s.policy.Kind(n.Kind)
-	due := w.now
-	if known {
-		due = w.now.Add(kind.Grace)
+// entomb turns nodes into tombstones, the root first, with their deletion, their flags and the first line of the trail.
+// due_at is the latest of all their graces.
+func (w *acceptWorld) entomb(it acceptItem, ids []string, why map[string]string) DeletionRecord {
+	root := w.nodes[ids[0]]
+	d := DeletionRecord{ID: newID(), Root: root.ID, Owner: root.Owner, Status: Deleting, RequestedBy: it.by.Subject, Reason: it.Reason,
+		TraceParent: it.TraceParent, RequestedAt: w.now, DueAt: w.now.Add(w.grace(ids)), Total: len(ids)}
+	if d.DueAt.After(w.now) { // the claim that begins it comes when it is due
+		d.Status = Scheduled
 	}
-	d := DeletionRecord{ID: newID(), Root: n.ID, Owner: n.Owner, Status: Deleting, RequestedBy: it.by.Subject, Reason: it.Reason,
-		TraceParent: it.TraceParent, RequestedAt: w.now, DueAt: due, Total: 1}
-	e := Erasure{Deletion: d.ID, Asset: n.ID, Kind: n.Kind, Owner: n.Owner, Generation: n.Generation, Why: "requested", CheckAt: w.now.Add(w.s.policy.ResendAfter)}
+	for position, id := range ids {
+		w.entombOne(d, position, w.nodes[id], why[id])
+	}
+	w.running[d.ID] = d
+	w.deletions = append(w.deletions, d)
+	w.tell(root.ID, Entry{Type: events.TypeDeletionRequested, Deletion: d.ID, Generation: root.Generation, By: d.RequestedBy, Reason: d.Reason})
+	return d
+}
+
+func (w *acceptWorld) grace(ids []string) (longest time.Duration) {
+	for _, id := range ids {
+		if kind, ok := w.s.policy.Kind(w.nodes[id].Kind); ok {
+			longest = max(longest, kind.Grace)
+		}
+	}
+	return longest
+}
+
+func (w *acceptWorld) entombOne(d DeletionRecord, position int, n Node, why string) {
+	kind, _ := w.s.policy.Kind(n.Kind)
+	e := Erasure{Deletion: d.ID, Asset: n.ID, Position: position, Kind: n.Kind, Owner: n.Owner, Generation: n.Generation, Why: why}
 	e.Parts, e.Steps = partsOf(n, kind)
-	c := Command{ID: newID(), Deletion: d.ID, Asset: n.ID, DueAt: due, Since: w.now, ClaimedBy: w.s.cfg.Replica, ClaimedUntil: w.now.Add(w.s.cfg.ClaimFor)}
-	if due.After(w.now) { // the claim that begins it comes when it is due
-		d.Status, e.CheckAt = Scheduled, time.Time{}
-	}
-	if due.After(w.now) || w.paused {
-		c.ClaimedBy, c.ClaimedUntil = "", time.Time{}
+	c := Command{ID: newID(), Deletion: d.ID, Asset: n.ID, DueAt: d.DueAt, Since: w.now}
+	if d.Status == Deleting {
+		e.CheckAt = w.now.Add(w.s.policy.ResendAfter)
+		if !w.paused {
+			c.ClaimedBy, c.ClaimedUntil = w.s.cfg.Replica, w.now.Add(w.s.cfg.ClaimFor)
+		}
 	}
 	n.Status, n.Deletion, n.RequestedAt, n.DueAt = Deleting, d.ID, d.RequestedAt, d.DueAt
 	w.save(n)
-	w.running[d.ID] = d
-	w.deletions, w.erasures, w.commands = append(w.deletions, d), append(w.erasures, e), append(w.commands, c)
+	w.erasures, w.commands = append(w.erasures, e), append(w.commands, c)
 	w.account(n.Owner, 0, 0, n.Bytes)
-	w.tell(n.ID, Entry{Type: events.TypeDeletionRequested, Deletion: d.ID, Generation: n.Generation, By: d.RequestedBy, Reason: d.Reason})
-	return d, e
 }
 
 // partsOf gives the steps of an erasure, and the generations of its parts where they are not simply the asset's.
@@ -275,9 +311,10 @@ func partsOf(n Node, kind *policy.Kind) (parts map[string]string, steps []Step) 
 
 // repeat answers with a deletion that exists already, also one of this very transaction.
 func (w *acceptWorld) repeat(ctx context.Context, id string) acceptResult {
-	for i, d := range w.deletions {
+	for _, d := range w.deletions {
 		if d.ID == id {
-			return acceptResult{deletion: w.s.deletionView(d, w.erasures[i:i+1], "")}
+			own := slices.DeleteFunc(slices.Clone(w.erasures), func(e Erasure) bool { return e.Deletion != id })
+			return acceptResult{deletion: w.s.deletionView(d, own, "")}
 		}
 	}
 	d, ok := w.running[id]

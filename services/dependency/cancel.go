@@ -66,6 +66,7 @@ func (s *Service) cancel(ctx context.Context, w *world, by Caller, id string) (D
 		return DeletionRecord{}, err
 	}
 	_, locks := erasureLocks(erasures)
+	taken := locks.Assets
 	links, err := w.lockWithTargets(ctx, locks)
 	if err != nil {
 		return DeletionRecord{}, err
@@ -87,11 +88,13 @@ func (s *Service) cancel(ctx context.Context, w *world, by Caller, id string) (D
 	for _, e := range erasures {
 		w.revive(e)
 	}
-	for _, l := range links {
-		if l.Hidden == id {
-			l.Hidden = ""
-			w.saveLinks = append(w.saveLinks, l)
-		}
+	detached, err := w.tx.HiddenLinks(ctx, taken, id)
+	if err != nil {
+		return d, err
+	}
+	for _, l := range detached {
+		l.Hidden = ""
+		w.saveLinks = append(w.saveLinks, l)
 	}
 	w.deletions = append(w.deletions, d)
 	w.tell(d.Root, Entry{Type: events.TypeDeletionCancelled, Deletion: id, Generation: w.nodes[d.Root].Generation, By: by.Subject, Reason: d.Reason})

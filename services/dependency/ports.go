@@ -81,6 +81,8 @@ type LinkTx interface {
 	// Sources gives the visible links of the given types to any of the targets whose source is live or scheduled, in no
 	// order, at most limit of them; as many as limit means that there may be more.
 	Sources(ctx context.Context, targets, types []string, limit int) ([]Source, error)
+	// HiddenLinks gives the links to any of the targets that this deletion hides.
+	HiddenLinks(ctx context.Context, targets []string, deletion string) ([]Link, error)
 	// Dependants counts, for each target, the sources of visible links of the given types that are live or scheduled,
 	// and names the first ones in id order, at most limit. Targets without any are absent. A source that has links of
 	// several types to a target counts once.

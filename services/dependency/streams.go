@@ -24,7 +24,8 @@ func (s *Service) NoteStreams(ctx context.Context, commands, events time.Time) e
 	if err != nil || known == now {
 		return err
 	}
-	if !known.Commands.Equal(now.Commands) {
+	first := known == streamsMade{} // then nothing was sent yet
+	if !first && !known.Commands.Equal(now.Commands) {
 		s.log.Warn("the stream of commands is new; what is under way is sent again", "made", now.Commands)
 		if err := s.ResendLost(ctx); err != nil {
 			return err
@@ -33,7 +34,7 @@ func (s *Service) NoteStreams(ctx context.Context, commands, events time.Time) e
 			s.cfg.Nudge()
 		}
 	}
-	if !known.Events.Equal(now.Events) {
+	if !first && !known.Events.Equal(now.Events) {
 		s.log.Warn("the stream of events is new; the feed is published again", "made", now.Events)
 		if err := s.RepublishFeed(ctx); err != nil {
 			return err

@@ -72,14 +72,21 @@ func (s *Service) readView(ctx context.Context, tx Tx, d DeletionRecord, after i
 	if err != nil {
 		return Deletion{}, err
 	}
-	steps, n := 0, 0
-	for n < len(erasures) && steps < stepsShown {
-		steps += len(erasures[n].Steps)
-		n++
+	shown, next := firstSteps(erasures)
+	if next == "" && len(erasures) == stepsShown {
+		next = encodeCursor("steps", erasures[len(erasures)-1].Position)
 	}
-	next := ""
-	if n < len(erasures) || n == stepsShown {
-		next = encodeCursor("steps", erasures[n-1].Position)
+	return s.deletionView(d, shown, next), nil
+}
+
+// firstSteps cuts erasures after the 100th step, and gives the cursor of the rest.
+func firstSteps(erasures []Erasure) (shown []Erasure, next string) {
+	steps := 0
+	for i, e := range erasures {
+		if steps >= stepsShown {
+			return erasures[:i], encodeCursor("steps", erasures[i-1].Position)
+		}
+		steps += len(e.Steps)
 	}
-	return s.deletionView(d, erasures[:n], next), nil
+	return erasures, ""
 }

@@ -45,6 +45,56 @@ func (t *tx) Incoming(ctx context.Context, to string, types []string, after depe
 	return sources, nil
 }
 
+// Sources gives the links to any of the targets from sources that are live or may come back.
+func (t *tx) Sources(ctx context.Context, targets, types []string, limit int) ([]dependency.Source, error) {
+	if types = t.names.known(types); len(targets) == 0 || len(types) == 0 {
+		return nil, nil
+	}
+	pattern, condition := t.names.pattern(types)
+	records, err := t.read(ctx, "find sources", fmt.Sprintf(`
+		UNWIND $targets AS target
+		MATCH (t:<asset> {<id>: target})
+		MATCH %s WHERE %s AND r.hidden IS NULL
+		OPTIONAL MATCH `+ofDeletion+`
+		WITH s, r, target, d, CASE WHEN s.generation IS NULL THEN 'live' ELSE s.status END AS status
+		WHERE status = 'live' OR (status = 'deleting' AND d.status = 'scheduled')
+		RETURN s.<id>, type(r), target, s.<kind>, s.<owner>, status LIMIT $limit`, pattern, condition),
+		params{"targets": inOrder(targets), "limit": limit, "reversed": t.names.reversed()})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]dependency.Source, len(records))
+	for i, r := range records {
+		status := dependency.Status(word(r, 5))
+		found[i] = dependency.Source{Link: dependency.Link{From: word(r, 0), Type: word(r, 1), To: word(r, 2)}, Kind: word(r, 3), Owner: word(r, 4),
+			Status: status, Scheduled: status == dependency.Deleting}
+	}
+	return found, nil
+}
+
+// HiddenLinks gives the links to any of the targets that a deletion hides.
+func (t *tx) HiddenLinks(ctx context.Context, targets []string, deletion string) ([]dependency.Link, error) {
+	types := t.names.known(nil)
+	if len(targets) == 0 || len(types) == 0 {
+		return nil, nil
+	}
+	pattern, condition := t.names.pattern(types)
+	records, err := t.read(ctx, "find hidden links", fmt.Sprintf(`
+		UNWIND $targets AS target
+		MATCH (t:<asset> {<id>: target})
+		MATCH %s WHERE %s AND r.hidden = $deletion
+		RETURN s.<id>, type(r), target`, pattern, condition),
+		params{"targets": inOrder(targets), "deletion": deletion, "reversed": t.names.reversed()})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]dependency.Link, len(records))
+	for i, r := range records {
+		found[i] = dependency.Link{From: word(r, 0), Type: word(r, 1), To: word(r, 2), Hidden: deletion}
+	}
+	return found, nil
+}
+
 // Dependants counts the sources that are live or may come back, and names the first of those that have any. Neither
 // gathers the sources of a dense target in one place.
 func (t *tx) Dependants(ctx context.Context, targets, types []string, limit int) (map[string]dependency.Dependants, error) {

@@ -1,0 +1,199 @@
+package dependency_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+const closurePolicy = `
+links:
+  DEPENDS_ON: {on_target_delete: restrict}
+  PART_OF: {on_target_delete: cascade}
+  REFERENCES: {on_target_delete: detach}
+  USES: {on_target_delete: restrict, on_last_source: delete}
+limits: {max_assets_per_deletion: 50}
+kinds:
+  bare: {}
+  slow: {grace: 1h}
+`
+
+func newClosureBench(t *testing.T) *bench { return benchOn(t, newBench(t).graph, closurePolicy) }
+
+func to(kind, id string) dependency.LinkTo { return dependency.LinkTo{Type: kind, To: id} }
+
+// taken are the assets of a deletion with the reasons why.
+func (b *bench) taken(d dependency.Deletion) map[string]string {
+	b.t.Helper()
+	out := map[string]string{}
+	err := b.graph.View(b.t.Context(), func(tx dependency.Tx) error {
+		list, err := tx.ListErasures(b.t.Context(), d.ID, -1, 1000)
+		for _, e := range list {
+			out[e.Asset] = e.Why
+		}
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return out
+}
+
+func TestCascadeTakesTheTreeAndTwoParentsAndCyclesOnce(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("bare", "project")
+	b.create("bare", "layer", to("PART_OF", "project"))
+	b.create("bare", "check", to("PART_OF", "layer"), to("PART_OF", "project"))
+	if err := b.Link(b.ctx, "project", "PART_OF", "check"); err != nil { // a cycle
+		t.Fatal(err)
+	}
+	b.create("bare", "bystander", to("REFERENCES", "project"))
+	d := b.del("project")
+	got := b.taken(d)
+	if len(got) != 3 || got["project"] != "requested" || got["layer"] != "PART_OF project" || d.Assets.Total != 3 {
+		t.Errorf("taken: %v", got)
+	}
+	if l := b.asset("bystander"); l.Status != dependency.Live || len(l.Links) != 0 {
+		t.Errorf("the detached link still counts: %s", pretty(l))
+	}
+	for _, id := range []string{"check", "layer"} {
+		b.erased(d, id, b.asset(id).Generation)
+		if b.deletion(d.ID).Status != dependency.Deleting {
+			t.Error("completed before its last asset")
+		}
+	}
+	b.erased(d, "project", b.asset("project").Generation)
+	if got := b.deletion(d.ID); got.Status != dependency.Deleted || got.Assets.Deleted != 3 {
+		t.Errorf("deletion: %s", pretty(got))
+	}
+	if got, want := b.trail("project"), []string{events.TypeDeletionRequested, events.TypeAssetErased, events.TypeDeletionCompleted}; !slices.Equal(got, want) {
+		t.Errorf("trail of the root: %v", got)
+	}
+}
+
+func TestOutsideBlockerOfAnyAssetRefusesTheWhole(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("bare", "project")
+	b.create("bare", "layer", to("PART_OF", "project"))
+	b.create("bare", "inside", to("PART_OF", "layer"), to("DEPENDS_ON", "project"))
+	b.create("bare", "outside", to("DEPENDS_ON", "layer"))
+	_, err := b.Delete(b.ctx, "project", dependency.DeleteRequest{})
+	p := refused(t, err, problem.HasDependants)
+	if got := p.Members["dependants"].([]string); !slices.Equal(got, []string{"outside"}) || p.Members["dependants_total"] != 1 {
+		t.Errorf("blockers: %v", p.Members)
+	}
+	for _, id := range []string{"project", "layer", "inside"} {
+		if b.asset(id).Status != dependency.Live {
+			t.Errorf("%s is %s after a refusal", id, b.asset(id).Status)
+		}
+	}
+	d, err := b.Delete(b.ctx, "project", dependency.DeleteRequest{WithDependants: true})
+	if got := b.taken(d); err != nil || len(got) != 4 || got["outside"] != "DEPENDS_ON layer" {
+		t.Errorf("with dependants: %v, %v", got, err)
+	}
+}
+
+func TestLastUserTakesTheSharedTargetAlong(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("bare", "shared")
+	b.create("bare", "deeper")
+	if err := b.Link(b.ctx, "shared", "USES", "deeper"); err != nil {
+		t.Fatal(err)
+	}
+	b.create("bare", "user-1", to("USES", "shared"))
+	b.create("bare", "user-2", to("USES", "shared"))
+	_, err := b.Delete(b.ctx, "shared", dependency.DeleteRequest{})
+	refused(t, err, problem.HasDependants)
+	if got := b.taken(b.del("user-1")); len(got) != 1 {
+		t.Errorf("taken by the first user: %v", got)
+	}
+	if got := b.taken(b.del("user-2")); len(got) != 3 || got["deeper"] == "" {
+		t.Errorf("taken by the last user: %v", got)
+	}
+}
+
+func TestSharedTargetStaysWhileSomethingElseNeedsItOrItIsHeld(t *testing.T) {
+	b := newClosureBench(t)
+	for _, id := range []string{"needed", "held"} {
+		b.create("bare", id)
+	}
+	b.create("bare", "other", to("DEPENDS_ON", "needed"))
+	b.create("bare", "user", to("USES", "needed"), to("USES", "held"))
+	if err := b.Hold(b.ctx, "held", "law"); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.taken(b.del("user")); len(got) != 1 {
+		t.Errorf("taken: %v", got)
+	}
+}
+
+func TestHeldChildAndTooManyAssetsRefuseTheWhole(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("bare", "root")
+	for i := range 50 {
+		b.create("bare", fmt.Sprintf("child-%d", i), to("PART_OF", "root"))
+	}
+	_, err := b.Delete(b.ctx, "root", dependency.DeleteRequest{})
+	if p := refused(t, err, problem.TooManyAssets); p.Members["assets_total"] != 51 {
+		t.Errorf("assets_total: %v", p.Members)
+	}
+	b.del("child-0")
+	if err := b.Hold(b.ctx, "child-1", "law"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Delete(b.ctx, "root", dependency.DeleteRequest{})
+	refused(t, err, problem.OnHold)
+	if err := b.Release(b.ctx, "child-1"); err != nil {
+		t.Fatal(err)
+	}
+	if d := b.del("root"); d.Assets.Total != 50 {
+		t.Errorf("total %d, want 50", d.Assets.Total)
+	}
+}
+
+func TestCancelBringsTheWholeBack(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("slow", "root")
+	b.create("bare", "child", to("PART_OF", "root"))
+	b.create("bare", "mentions", to("REFERENCES", "child"))
+	before := pretty([]any{b.asset("root"), b.asset("child"), b.asset("mentions")})
+	d := b.del("root")
+	if d.Status != dependency.Scheduled || b.asset("child").Status != dependency.Deleting {
+		t.Fatalf("deletion: %s", pretty(d))
+	}
+	got, err := b.Cancel(b.ctx, d.ID)
+	if err != nil || got.Status != dependency.Cancelled {
+		t.Fatalf("cancel: %s, %v", pretty(got), err)
+	}
+	if after := pretty([]any{b.asset("root"), b.asset("child"), b.asset("mentions")}); after != before {
+		t.Errorf("after cancel:\n%s\nbefore:\n%s", after, before)
+	}
+	if u := b.usage("acme"); u.Pending != 0 || len(b.flags()) != 0 {
+		t.Errorf("after cancel: usage %+v, flags %v", u, b.flags())
+	}
+	if _, err := b.Cancel(b.ctx, b.del("mentions").ID); err == nil {
+		t.Error("a begun deletion was cancelled")
+	}
+}
+
+func TestCancelIsRefusedWhenAnotherDeletionTakesALinkTarget(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("slow", "base")
+	b.create("slow", "user", to("PART_OF", "base"))
+	first := b.del("user")
+	second := b.del("base") // its child is going already
+	_, err := b.Cancel(b.ctx, first.ID)
+	if p := refused(t, err, problem.LinkTargetDeleting); p.Members["deletion"] != second.ID {
+		t.Errorf("named deletion %v, want %s", p.Members["deletion"], second.ID)
+	}
+	if _, err := b.Cancel(b.ctx, second.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Cancel(b.ctx, first.ID); err != nil {
+		t.Errorf("after the one in its way: %v", err)
+	}
+}

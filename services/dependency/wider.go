@@ -1,0 +1,79 @@
+package dependency
+
+import (
+	"context"
+
+	"github.com/tombstone-project/tombstone/policy"
+	"github.com/tombstone-project/tombstone/problem"
+)
+
+// readWider finds the assets whose deletion takes others along or detaches links; the usual ones need no closure.
+func (w *acceptWorld) readWider(ctx context.Context, ids []string) error {
+	w.wider = map[string]bool{}
+	types := append(w.s.policy.LinkTypes(policy.Cascade), w.s.policy.LinkTypes(policy.Detach)...)
+	found, err := w.tx.Dependants(ctx, ids, types, 1)
+	if err != nil {
+		return err
+	}
+	for id := range found {
+		w.wider[id] = true
+	}
+	if c := (closure{policy: w.s.policy}); !c.countsReferences() {
+		return nil
+	}
+	links, err := w.tx.Outgoing(ctx, ids)
+	for _, l := range links {
+		if l.Hidden == "" && w.s.policy.Links[l.Type].OnLastSourceDelete {
+			w.wider[l.From] = true
+		}
+	}
+	return err
+}
+
+// acceptClosure decides a request that takes others along. It goes whole or not at all.
+func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptResult, error) {
+	if it.IfPlan != "" {
+		return acceptResult{err: problem.New(problem.NotImplemented, "If-Plan is not available yet")}, nil
+	}
+	c, err := findClosure(ctx, w.world, w.s.policy, it.id, it.WithDependants)
+	if err != nil {
+		return acceptResult{}, err
+	}
+	if err := w.refuseClosure(c); err != nil {
+		return acceptResult{err: err}, nil
+	}
+	d := w.entomb(it, c.order, c.why)
+	for _, l := range c.hide {
+		l.Hidden = d.ID
+		w.saveLinks = append(w.saveLinks, l)
+	}
+	w.remember(it, Key{Subject: it.by.Subject, Key: it.IdempotencyKey}, d.ID)
+	shown, next := firstSteps(w.erasures)
+	return acceptResult{deletion: w.s.deletionView(d, shown, next)}, nil
+}
+
+// refuseClosure finds what stands against the whole.
+func (w *acceptWorld) refuseClosure(c *closure) error {
+	limit := w.s.policy.Limits.MaxAssetsPerDeletion
+	if n := len(c.order); n > limit {
+		return problem.New(problem.TooManyAssets, "this would delete %d assets, more than limits.max_assets_per_deletion (%d); delete parts of it first, or raise the limit", n, limit).
+			With("assets_total", n)
+	}
+	for _, id := range c.order {
+		if n := w.nodes[id]; n.Hold != nil {
+			return onHold(n)
+		}
+	}
+	if len(c.blockers) > 0 {
+		first := distinct(keysOf(c.blockers))
+		return hasDependants(c.order[0], Dependants{First: first[:min(len(first), dependantsShown)], Total: len(first)})
+	}
+	return nil
+}
+
+func keysOf(m map[string]string) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	return keys
+}
