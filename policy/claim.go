@@ -30,7 +30,7 @@ func (k *Kind) Check(s Subject) error {
 }
 
 // Claims gives the places of the asset that are made of attributes, as opaque strings, sorted. Each must belong to one
-// asset at a time, whatever its kind (409 place-taken). Errors as of Check.
+// asset at a time, whatever its kind (409 place-taken). The generation need not be known. Errors as of Check.
 func (k *Kind) Claims(s Subject) ([]string, error) {
 	found := map[string]bool{}
 	for _, part := range k.Parts {
@@ -74,9 +74,7 @@ func (p *Part) Exclusive() bool { return slices.ContainsFunc(p.places(), (*Part)
 
 // exclusive looks at the present place alone.
 func (p *Part) exclusive() bool {
-	t := p.template()
-	_, owned := t.pinned(idVariable)
-	return !owned && len(t.attributes()) > 0
+	return !p.template().owned() && len(p.template().attributes()) > 0
 }
 
 // FixedAttributes lists the attributes that places of the kind are made of, former places included, sorted, each once.

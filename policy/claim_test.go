@@ -48,6 +48,15 @@ func TestClaimsAreThePlacesMadeOfAttributes(t *testing.T) {
 	}
 }
 
+func TestClaimsNeedNoGeneration(t *testing.T) {
+	s := file("7", "docs/a.pdf", "docs/a.png")
+	s.Generation = ""
+	got, err := mustParse(t, files).Kinds["row"].Claims(s)
+	if err != nil || len(got) != 2 {
+		t.Errorf("want two claims, got %q, %v", got, err)
+	}
+}
+
 func TestTwoKindsClaimOnePlaceByOneName(t *testing.T) {
 	p := mustParse(t, files)
 	a, err := p.Kinds["file"].Claims(file("7", "docs/x", "docs/a.pdf"))
@@ -85,6 +94,10 @@ func TestExclusive(t *testing.T) {
 		if part, ok := p.Kinds["file"].Part(name); !ok || part.Exclusive() != want {
 			t.Errorf("%s: want exclusive %t", name, want)
 		}
+	}
+	versioned := onePart(t, `{blobs: {bucket: one, key: "{attributes.key}/{generation}"}}`)
+	if versioned.Exclusive() {
+		t.Error("a part with the generation in its place is of one asset anyway: want not exclusive")
 	}
 	moved := onePart(t, `{blobs: {bucket: one, prefix: "{id}/"}, former: [{blobs: {bucket: two, key: "{attributes.key}"}}]}`)
 	if !moved.Exclusive() {

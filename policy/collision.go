@@ -13,9 +13,9 @@ import (
 //     two assets differ in that segment; those of one asset may lie within each other, as they are erased together.
 //   - Both are single keys made of attributes: the claims of the assets keep them apart (place-taken).
 //
-// A place for itself needs {id} in a segment of its own, or to be made of attributes (checkOwned and Exclusive), so that
-// it is never two assets'. Places in one collection must also use the same `id` field: else one document could be found
-// by two of them.
+// A place for itself needs {id} in a segment of its own; for a single key {generation} does as well, or being made of
+// attributes (checkPrefix, checkOwned and Exclusive). So it is never two assets'. Places in one collection must also use
+// the same `id` field: else one document could be found by two of them.
 
 // checkCollisions compares every place with those before it in the text and in the same store, and notes the first that
 // it could meet.

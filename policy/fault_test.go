@@ -164,6 +164,7 @@ func TestRefusedTemplates(t *testing.T) {
 		return "kinds: {mesh: {parts: {a: {document: {collection: one, key: " + v + "}}}}}"
 	}
 	const notApart = ` does not keep {id} apart, so two assets could have the same place; write {id} before any |path, with no other variable but {hash:N} between the same two slashes`
+	const noFence = ` does not keep {generation} apart, so it would be no fence; write {generation} before any |path, with no other variable but {hash:N} between the same two slashes`
 	const odd = " has an empty segment, or one that is . or ..; write it without, and without a slash in front"
 	checkRefusals(t, []refusal{
 		{"unknown variable", prefix(`"x/{id}/‸{nobody}/"`), `prefix "x/{id}/{nobody}/": unknown variable {nobody}; known are {id}, {owner}, {kind}, {generation}, {hash:N}, {attributes.NAME}, {attributes.NAME|path}`},
@@ -189,7 +190,11 @@ func TestRefusedTemplates(t *testing.T) {
 		{"key that ends in a slash", key(`‸"a/{id}/"`), `key "a/{id}/" ends in /; write prefix for all objects below it, or the key of one object`},
 		{"key of everybody", key(`‸"logo.png"`), `key "logo.png" does not contain {id}, so assets would share it; write {id} into it`},
 		{"key of an owner", key(`‸"{owner}/logo.png"`), `key "{owner}/logo.png" does not contain {id}, so assets would share it; write {id} into it`},
-		{"key with two values in the segment of the id", key(`‸"{id}{generation}"`), `key "{id}{generation}"` + notApart},
+		{"key with two values in the segment of the id", key(`‸"{id}{owner}"`), `key "{id}{owner}"` + notApart},
+		{"key with two values in the segment of the generation", key(`‸"{id}/{attributes.layer}-{generation}"`), `key "{id}/{attributes.layer}-{generation}"` + noFence},
+		{"prefix with the generation behind a path", prefix(`‸"{id}/{attributes.folder|path}/{generation}/"`), `prefix "{id}/{attributes.folder|path}/{generation}/"` + noFence},
+		{"prefix without the id but with the generation", prefix(`‸"{generation}/"`), `prefix "{generation}/" does not contain {id}, so assets would share it; write {id}/ into it`},
+		{"document with two values in the segment of the generation", document(`‸"{id}{generation}"`), `key "{id}{generation}"` + noFence},
 		{"key with a control character", key(`‸"a\tb/{id}"`), `key "a\tb/{id}" holds a control character; write it without`},
 		{"key longer than a key", key(`‸"` + strings.Repeat("x", 1021) + `{id}"`), "key has 1025 bytes, more than the key of an object can have; write at most 1024"},
 		{"document of everybody", document(`‸"{kind}"`), `key "{kind}" does not contain {id}, so assets would share it; write {id} into it`},

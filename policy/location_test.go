@@ -85,11 +85,9 @@ func TestFenced(t *testing.T) {
 		`{blobs: {bucket: one, prefix: "{generation}.d/{id}/"}}`:                              true,
 		`{blobs: {bucket: one, key: "{id}/{generation}.png"}}`:                                true,
 		`{blobs: {bucket: one, key: "thumbs/{id}.png"}}`:                                      false,
-		`{blobs: {bucket: one, prefix: "{id}/{attributes.layer}-{generation}/"}}`:             false, // the layer may look like the other's
-		`{blobs: {bucket: one, prefix: "{id}/{attributes.folder|path}/{generation}/"}}`:       false, // so may the folder
 		`{document: {collection: notes, key: "{generation}/{id}"}}`:                           true,
+		`{document: {collection: notes, key: "{generation}"}}`:                                true,
 		`{document: {collection: notes, key: "{id}"}}`:                                        false,
-		`{document: {collection: notes, key: "{attributes.key|path}/{id}/{generation}"}}`:     false,
 		`{document: {collection: notes, key: "{generation}/{attributes.key|path}"}}`:          true,
 		`{blobs: {bucket: one, prefix: "{id}/{hash:2}{generation}/{attributes.name|path}/"}}`: true,
 	} {

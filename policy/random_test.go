@@ -114,7 +114,7 @@ type assetPlace struct {
 	Location
 }
 
-// anyAssets draws assets with different ids and works out their places; those that a PUT would refuse are left out.
+// anyAssets draws assets with different ids and generations and works out their places; those that a PUT would refuse are left out.
 // About every second one is made to have a place of one that is there already.
 func anyAssets(t *rapid.T, p *Policy) []asset {
 	var out []asset
@@ -136,10 +136,10 @@ func anyAssets(t *rapid.T, p *Policy) []asset {
 			}
 			continue
 		}
-		if used[s.ID] {
+		if used["id "+s.ID] || used["generation "+s.Generation] {
 			continue
 		}
-		used[s.ID] = true
+		used["id "+s.ID], used["generation "+s.Generation] = true, true
 		a.work(t)
 		for _, place := range a.places {
 			seen = append(seen, place.text())

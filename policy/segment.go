@@ -42,6 +42,13 @@ func (t *Template) pinned(v variable) (index int, ok bool) {
 	return 0, false
 }
 
+// owned tells whether the place is of one asset by itself: the id can be read back from it, or the generation, which no
+// two assets share.
+func (t *Template) owned() bool {
+	_, byID := t.pinned(idVariable)
+	return byID || t.fenced()
+}
+
 // fenced tells whether the place holds the generation, so that nothing of another generation can be in it.
 func (t *Template) fenced() bool {
 	_, ok := t.pinned(generationVariable)
