@@ -133,7 +133,7 @@ func TestWhatArrivesDuringAnInterruptionCountsWhereThePlaceHoldsNoGeneration(t *
 	w.put("scans", "raw/a/first", "1")
 	c := w.command("scan", "a", gen1)
 	w.steps.set(func(_ context.Context, m moment) error { // dies once the first is deleted
-		if m.call.Method == "Delete" && m.call.Store == "blobs" && m.after {
+		if m.call.Store+"."+m.call.Method == "blobs.Delete" && m.after {
 			w.steps.dieAt(1)
 			return errLost
 		}

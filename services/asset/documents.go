@@ -36,10 +36,7 @@ func (s *Service) PutDocument(ctx context.Context, a events.Admission, body map[
 	if err := checkBody(ref, body); err != nil {
 		return err
 	}
-	if err := s.documents.Put(ctx, ref, body); err != nil {
-		return fmt.Errorf("put document: %w", err)
-	}
-	return nil
+	return storeFault("put document", s.documents.Put(ctx, ref, body))
 }
 
 // GetDocument reads a document part of a live asset. Refusals: those of Gate.Admit, unknown-part, not-found when there is no
@@ -50,10 +47,20 @@ func (s *Service) GetDocument(ctx context.Context, a events.Admission) (map[stri
 		return nil, err
 	}
 	body, err := s.documents.Get(ctx, ref)
-	if err != nil {
-		return nil, fmt.Errorf("get document: %w", err)
+	return body, storeFault("get document", err)
+}
+
+// storeFault lets refusals through, and makes of every other fault one of a store that cannot serve now: an obstacle is for
+// its operator to see, in the log; the caller can only try again.
+func storeFault(operation string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case problem.As(err) != nil:
+		return fmt.Errorf("%s: %w", operation, err)
 	}
-	return body, nil
+	away := problem.New(problem.Unavailable, "the document store cannot serve this now; try again later").With("store", "documents")
+	return fmt.Errorf("%s: %w: %w", operation, away, err)
 }
 
 // admit asks the gate, and works out where the document is.
@@ -89,10 +96,16 @@ func checkBody(ref DocumentRef, body map[string]any) error {
 			return problem.New(problem.InvalidRequest, "the field %q is kept by the service; send the document without it", reserved).At(reserved)
 		}
 	}
-	return checkNames(body, "")
+	return checkNames(body, "", maxDepth)
 }
 
-func checkNames(value any, path string) error {
+// maxDepth is how deep objects and arrays may be nested: what MongoDB takes ("MongoDB Limits and Thresholds").
+const maxDepth = 100
+
+func checkNames(value any, path string, depth int) error {
+	if depth < 0 {
+		return problem.New(problem.InvalidRequest, "objects and arrays are nested deeper than %d levels", maxDepth)
+	}
 	switch v := value.(type) {
 	case map[string]any:
 		for name, inner := range v {
@@ -100,13 +113,13 @@ func checkNames(value any, path string) error {
 			if name == "" || strings.HasPrefix(name, "$") || strings.ContainsAny(name, ".\x00") {
 				return problem.New(problem.InvalidRequest, "a field cannot be named %q: no name may be empty, begin with a dollar, or hold a dot or a null byte", name).At(at)
 			}
-			if err := checkNames(inner, at); err != nil {
+			if err := checkNames(inner, at, depth-1); err != nil {
 				return err
 			}
 		}
 	case []any:
 		for i, inner := range v {
-			if err := checkNames(inner, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if err := checkNames(inner, fmt.Sprintf("%s[%d]", path, i), depth-1); err != nil {
 				return err
 			}
 		}

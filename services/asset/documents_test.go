@@ -1,6 +1,7 @@
 package asset_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -98,6 +99,35 @@ func TestFieldsThatCannotBeStoredAreNamed(t *testing.T) {
 	inner := map[string]any{"inner": map[string]any{"_id": "x", "generation": "y"}}
 	if err := service.PutDocument(t.Context(), admission("description"), inner); err != nil {
 		t.Errorf("our names deeper inside: %v", err)
+	}
+}
+
+func TestADocumentNestedTooDeepIsRefused(t *testing.T) {
+	service := newWorld(t).admitting("mesh", gen1)
+	for levels, want := range map[int]error{100: nil, 101: problem.InvalidRequest, 5000: problem.InvalidRequest} {
+		var body any = "innermost"
+		for range levels {
+			body = map[string]any{"in": body}
+		}
+		err := service.PutDocument(t.Context(), admission("description"), body.(map[string]any))
+		if !errors.Is(err, want) {
+			t.Errorf("%d levels: %v, want %v", levels, err, want)
+		}
+	}
+}
+
+func TestAStoreThatCannotServeIsUnavailable(t *testing.T) {
+	w := newWorld(t)
+	service := w.admitting("mesh", gen1)
+	for _, fault := range []error{errLost, &asset.Blocked{Reason: asset.ReasonAccessDenied}} {
+		w.steps.set(func(context.Context, moment) error { return fault })
+		putErr := service.PutDocument(t.Context(), admission("description"), nil)
+		_, getErr := service.GetDocument(t.Context(), admission("description"))
+		for _, err := range []error{putErr, getErr} {
+			if !errors.Is(err, problem.Unavailable) || !errors.Is(err, fault) {
+				t.Errorf("%v, want unavailable because of %v", err, fault)
+			}
+		}
 	}
 }
 

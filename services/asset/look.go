@@ -30,7 +30,7 @@ func (r *erasure) look(ctx context.Context, p *part) {
 		listings[i], errs[len(p.documents)+i] = r.stores.list(ctx, p.places[i])
 	})
 	if err := worst(errs); err != nil {
-		p.err = fmt.Errorf("look at the part: %w", err)
+		p.err = fmt.Errorf("look: %w", err)
 		return
 	}
 	p.before, p.seen = p.seen, page{}
@@ -115,11 +115,11 @@ func (p *part) allBlocked(found map[thing]bool) bool {
 // whyStuck is the reason why what was found cannot be deleted.
 func (p *part) whyStuck() error {
 	var errs []error
-	for t := range p.seen.things() {
-		errs = append(errs, p.refused[t])
+	for _, o := range p.seen.objects {
+		errs = append(errs, p.refused[o.thing()])
 	}
 	if err := worst(errs); err != nil {
-		return fmt.Errorf("delete %d of the part: %w", len(errs), err)
+		return fmt.Errorf("delete objects: %w", err)
 	}
 	if len(p.seen.documents) > 0 {
 		return &Blocked{Reason: ReasonDocumentStillPresent, Detail: p.seen.documents[0].Collection + ": " + p.seen.documents[0].Key}

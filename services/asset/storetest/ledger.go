@@ -53,8 +53,8 @@ func counted(objects int64) asset.Inventory {
 }
 
 // proof is evidence that can be told from others by its number of objects.
-func proof(part string, objects int64) events.PartEvidence {
-	return events.PartEvidence{Part: part, Generation: older, Documents: 1, Objects: objects, Bytes: 1 << 40, Attempts: 3,
+func proof(objects int64) events.PartEvidence {
+	return events.PartEvidence{Part: "p", Generation: older, Documents: 1, Objects: objects, Bytes: 1 << 40, Attempts: 3,
 		SeenAbsentAt: when.Add(time.Duration(objects) * time.Second)}
 }
 
@@ -107,7 +107,7 @@ func ledgerPages(l ledger) {
 
 func ledgerDone(l ledger) {
 	l.open(head(l.key("p"), 5))
-	first, second := proof("p", 5), proof("p", 6)
+	first, second := proof(5), proof(6)
 	same(l.t, "first", l.done(asset.Record{Key: l.key("p"), Evidence: first}), []events.PartEvidence{first})
 	same(l.t, "second", l.done(asset.Record{Key: l.key("p"), Evidence: second}), []events.PartEvidence{first})
 	same(l.t, "entry", l.open(head(l.key("p"), 9)), []asset.Entry{{Done: true, Evidence: first, Pages: 1}})
@@ -136,7 +136,7 @@ func ledgerTotals(l ledger) {
 
 func ledgerUnopened(l ledger) {
 	l.sums(l.key("p"), asset.Inventory{})
-	evidence := proof("p", 2)
+	evidence := proof(2)
 	same(l.t, "done", l.done(asset.Record{Key: l.key("p"), Evidence: evidence}), []events.PartEvidence{evidence})
-	same(l.t, "done again", l.done(asset.Record{Key: l.key("p"), Evidence: proof("p", 3)}), []events.PartEvidence{evidence})
+	same(l.t, "done again", l.done(asset.Record{Key: l.key("p"), Evidence: proof(3)}), []events.PartEvidence{evidence})
 }

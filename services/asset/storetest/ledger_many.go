@@ -26,7 +26,7 @@ func ledgerKeys(l ledger) {
 	for i, key := range keys {
 		l.sums(key, asset.Inventory{Documents: 1, Objects: int64(i), Bytes: 100 * int64(i)})
 	}
-	l.done(asset.Record{Key: keys[0], Evidence: proof("p", 1)})
+	l.done(asset.Record{Key: keys[0], Evidence: proof(1)})
 	for i, entry := range l.open(heads...) {
 		same(l.t, "done", entry.Done, i == 0)
 	}
@@ -46,16 +46,16 @@ func ledgerMany(l ledger) {
 		want[i].Fresh = false
 	}
 	ok(l.t, "page", l.Page(l.ctx, heads[15].Key, 2, counted(1)))
-	l.done(asset.Record{Key: heads[16].Key, Evidence: proof("p", 16)})
+	l.done(asset.Record{Key: heads[16].Key, Evidence: proof(16)})
 	want[15].Pages = 2
-	want[16].Done, want[16].Evidence = true, proof("p", 16)
+	want[16].Done, want[16].Evidence = true, proof(16)
 	heads, want = append(heads, heads[0], heads[16], heads[n-1]), append(want, asset.Entry{Pages: 1}, want[16], asset.Entry{Pages: 1})
 	same(l.t, "entries", l.open(heads...), want)
 
 	var records []asset.Record
 	var evidence []events.PartEvidence
 	for i, h := range heads {
-		records = append(records, asset.Record{Key: h.Key, Evidence: proof("p", int64(i))})
+		records = append(records, asset.Record{Key: h.Key, Evidence: proof(int64(i))})
 		evidence = append(evidence, records[i].Evidence)
 	}
 	evidence[n], evidence[n+1], evidence[n+2] = evidence[0], evidence[16], evidence[n-1]
@@ -93,14 +93,14 @@ func ledgerDoneRace(l ledger) {
 	l.open(head(l.key("p"), 1))
 	stands := make([]events.PartEvidence, n)
 	ok(l.t, "done", together(n, func(i int) error {
-		found, errs := l.Done(l.ctx, []asset.Record{{Key: l.key("p"), Evidence: proof("p", int64(i+1))}})
+		found, errs := l.Done(l.ctx, []asset.Record{{Key: l.key("p"), Evidence: proof(int64(i + 1))}})
 		stands[i] = found[0]
 		return errs[0]
 	})...)
 	for _, evidence := range stands {
 		same(l.t, "evidence", evidence, stands[0])
 	}
-	same(l.t, "evidence is one of those given", stands[0], proof("p", stands[0].Objects))
+	same(l.t, "evidence is one of those given", stands[0], proof(stands[0].Objects))
 }
 
 func ledgerCancelled(l ledger) {
@@ -109,7 +109,7 @@ func ledgerCancelled(l ledger) {
 	if _, errs := l.Open(ctx, []asset.Head{head(l.key("p"), 1)}); len(errs) != 1 || errs[0] == nil {
 		l.t.Errorf("open: %v, want an error", errs)
 	}
-	if _, errs := l.Done(ctx, []asset.Record{{Key: l.key("p"), Evidence: proof("p", 1)}}); len(errs) != 1 || errs[0] == nil {
+	if _, errs := l.Done(ctx, []asset.Record{{Key: l.key("p"), Evidence: proof(1)}}); len(errs) != 1 || errs[0] == nil {
 		l.t.Errorf("done: %v, want an error", errs)
 	}
 	if err := l.Page(ctx, l.key("p"), 2, counted(1)); err == nil {
