@@ -19,6 +19,9 @@ import (
 // errUndo ends a transaction of which nothing is to be kept.
 var errUndo = errors.New("undo")
 
+// hiders are the deletions that hide links.
+var hiders = []string{"first", "second"}
+
 // linkModel is what a graph of a few assets should hold, in plain maps.
 type linkModel struct {
 	nodes     map[string]dependency.Node
@@ -73,8 +76,8 @@ func (m *linkModel) step(ctx context.Context, tx dependency.Tx, r *rapid.T, ids,
 		if _, ok := m.links[l]; !ok {
 			return nil
 		}
-		m.links[l] = "hidden"
-		l.Hidden = "hidden"
+		m.links[l] = rapid.SampledFrom(hiders).Draw(r, "hidden by")
+		l.Hidden = m.links[l]
 		return tx.SaveLinks(ctx, []dependency.Link{l})
 	case "remove":
 		delete(m.links, l)
@@ -153,6 +156,9 @@ func (m *linkModel) compare(ctx context.Context, tx dependency.Tx, r *rapid.T, i
 	if err := m.compareSources(ctx, tx, ids, wanted, limit); err != nil {
 		return err
 	}
+	if err := m.compareHidden(ctx, tx, ids[1:]); err != nil {
+		return err
+	}
 	for _, id := range ids {
 		want := m.incoming(id, wanted)
 		var after dependency.Link
@@ -197,6 +203,27 @@ func (m *linkModel) compareSources(ctx context.Context, tx dependency.Tx, ids, t
 		}
 		if len(found) != min(limit, len(want)) {
 			return fmt.Errorf("sources: %d of %d with limit %d", len(found), len(want), limit)
+		}
+	}
+	return nil
+}
+
+// compareHidden asks for the links to the targets that each deletion hides.
+func (m *linkModel) compareHidden(ctx context.Context, tx dependency.Tx, targets []string) error {
+	for _, hider := range hiders {
+		want := map[dependency.Link]bool{}
+		for l, hidden := range m.links {
+			if hidden == hider && slices.Contains(targets, l.To) {
+				l.Hidden = hidden
+				want[l] = true
+			}
+		}
+		found, err := tx.HiddenLinks(ctx, targets, hider)
+		if err != nil {
+			return err
+		}
+		if diff := gocmp.Diff(want, linkSet(found)); diff != "" || len(found) != len(want) {
+			return fmt.Errorf("links to %v hidden by %s (-want +got):\n%s", targets, hider, diff)
 		}
 	}
 	return nil

@@ -50,6 +50,7 @@ func testEmptyCalls(t *testing.T, g dependency.Graph) {
 			func() error { return noItems(tx.Outgoing(ctx, nil)) },
 			func() error { return noItems(tx.Sources(ctx, nil, []string{needs}, 10)) },
 			func() error { return noItems(tx.Sources(ctx, []string{"a"}, nil, 10)) },
+			func() error { return noItems(tx.HiddenLinks(ctx, nil, "d")) },
 			func() error { return noItems(tx.Keys(ctx, nil)) },
 		}
 		for i, call := range calls {

@@ -83,9 +83,11 @@ func (t *tx) Sources(ctx context.Context, targets, types []string, limit int) ([
 	}, sources, list(targets), list(types), limit)
 }
 
+const hiddenLinks = "WHERE target IN (SELECT value FROM json_each(?)) AND hidden = ?"
+
 // HiddenLinks walks along links_by_target.
 func (t *tx) HiddenLinks(ctx context.Context, targets []string, deletion string) ([]dependency.Link, error) {
-	return links.find(ctx, t, "WHERE target IN (SELECT value FROM json_each(?)) AND hidden = ?", list(targets), deletion)
+	return links.find(ctx, t, hiddenLinks, list(targets), deletion)
 }
 
 // counting are the sources that count, each once for a target, in order of (target, source): a walk along

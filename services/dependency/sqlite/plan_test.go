@@ -33,6 +33,7 @@ func TestPlans(t *testing.T) {
 			append([]string{"SEARCH l USING COVERING INDEX links_by_target (target=? AND (source,type)>(?,?))"}, sourcesOf[1:]...)},
 		{"unlinking sources", fixed(links.finding()+unlinkFrom, ids, 1), []string{"SEARCH links USING PRIMARY KEY (source=?)"}},
 		{"unlinking targets", fixed(links.finding()+unlinkTo, ids, 1), []string{"SEARCH links USING COVERING INDEX links_by_target (target=?)"}},
+		{"hidden links", fixed(links.finding()+hiddenLinks, ids, "d"), []string{"SEARCH links USING COVERING INDEX links_by_target (target=?)"}},
 		{"counting dependants", fixed(countDependants, ids, ids), sourcesOf},
 		{"sources that count", fixed(sources, ids, ids, 1), sourcesOf},
 		{"naming dependants", fixed(firstDependants, ids, ids, 1), sourcesOf},
