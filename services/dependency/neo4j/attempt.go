@@ -102,8 +102,8 @@ func (g *Graph) attempt(ctx context.Context, keep bool, fn func(dependency.Tx) e
 		return beginFault(ctx, err), fmt.Errorf("begin: %w", err)
 	}
 	defer func() { _ = raw.Close(ctx) }()
-	t := &tx{raw: raw, names: g.names}
-	t.deadline, _ = ctx.Deadline()
+	deadline, _ := ctx.Deadline()
+	t := newTx(raw, g.names, deadline)
 	if err := fn(t); err != nil {
 		return t.blame(err), err
 	}

@@ -117,16 +117,25 @@ func (t *tx) ReleasePlaces(ctx context.Context, assets []string) error {
 	return t.write(ctx, "release places", "UNWIND $assets AS asset MATCH (p:ClaimedPlace {asset: asset}) DELETE p", params{"assets": inOrder(assets)})
 }
 
-// Setting reads a value.
+// Setting reads a value, and remembers when there is none.
 func (t *tx) Setting(ctx context.Context, name string) (string, error) {
 	records, err := t.read(ctx, "read a setting", "MATCH (s:GraphSetting {name: $name}) RETURN s.value", params{"name": name})
-	if err != nil || len(records) == 0 {
+	if err != nil {
 		return "", err
+	}
+	if len(records) == 0 {
+		t.absent[record{"setting", name}] = true
+		return "", nil
 	}
 	return word(records[0], 0), nil
 }
 
-// SaveSetting writes a value.
+// SaveSetting writes a value. As with nodes, one that this transaction has seen not to exist is created.
 func (t *tx) SaveSetting(ctx context.Context, name, value string) error {
-	return t.write(ctx, "save a setting", "MERGE (s:GraphSetting {name: $name}) SET s.value = $value", params{"name": name, "value": value})
+	verb, r := "MERGE", record{"setting", name}
+	if t.absent[r] {
+		delete(t.absent, r)
+		verb = "CREATE"
+	}
+	return t.write(ctx, "save a setting", verb+" (s:GraphSetting {name: $name}) SET s.value = $value", params{"name": name, "value": value})
 }

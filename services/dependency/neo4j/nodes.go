@@ -9,7 +9,7 @@ import (
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
-// Nodes reads nodes by id.
+// Nodes reads nodes by id, and remembers which do not exist.
 func (t *tx) Nodes(ctx context.Context, ids []string) (map[string]dependency.Node, error) {
 	found := map[string]dependency.Node{}
 	if len(ids) == 0 {
@@ -19,25 +19,40 @@ func (t *tx) Nodes(ctx context.Context, ids []string) (map[string]dependency.Nod
 	if err != nil {
 		return nil, err
 	}
+	for _, id := range ids {
+		t.absent[record{"node", id}] = true
+	}
 	for _, r := range records {
 		n, err := t.names.decodeNode(node(r, 0))
 		if err != nil {
 			return nil, err
 		}
 		found[n.ID] = n
+		delete(t.absent, record{"node", n.ID})
 	}
 	return found, nil
 }
 
-// SaveNodes writes nodes, and leaves alone properties of adopted nodes that are not ours.
+// SaveNodes writes nodes, and leaves alone properties of adopted nodes that are not ours. One that this transaction has
+// seen not to exist is created: where another transaction was faster, the unique id makes this one run again, while a
+// MERGE would take the other's node for its own.
 func (t *tx) SaveNodes(ctx context.Context, nodes []dependency.Node) error {
-	rows := make([]params, len(nodes))
-	for i, n := range nodes {
+	var fresh, rows []params
+	for _, n := range nodes {
 		properties, err := t.names.encodeNode(n)
 		if err != nil {
 			return err
 		}
-		rows[i] = params{"id": n.ID, "properties": properties}
+		row := params{"id": n.ID, "properties": properties}
+		if r := (record{"node", n.ID}); t.absent[r] {
+			delete(t.absent, r)
+			fresh = append(fresh, row)
+		} else {
+			rows = append(rows, row)
+		}
+	}
+	if err := t.writeRows(ctx, "create nodes", "UNWIND $rows AS row CREATE (n:<asset> {<id>: row.id}) SET n += row.properties", fresh); err != nil {
+		return err
 	}
 	return t.writeRows(ctx, "save nodes", "UNWIND $rows AS row MERGE (n:<asset> {<id>: row.id}) SET n += row.properties", rows)
 }

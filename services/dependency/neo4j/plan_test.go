@@ -84,7 +84,7 @@ func TestEveryStatementIsServedByAnIndex(t *testing.T) {
 	}
 	defer func() { _ = raw.Rollback(ctx) }()
 	e := &explaining{ExplicitTransaction: raw, t: t, seen: map[string]bool{}}
-	x := &tx{raw: e, names: g.names, deadline: time.Now().Add(2 * time.Minute)}
+	x := newTx(e, g.names, time.Now().Add(2*time.Minute))
 	if err := errors.Join(fill(ctx, x, 1), ask(ctx, x), remove(ctx, x)); err != nil {
 		t.Fatal(err)
 	}

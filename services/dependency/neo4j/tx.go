@@ -16,11 +16,19 @@ type tx struct {
 	raw      neo4j.ExplicitTransaction
 	names    names
 	deadline time.Time
-	failed   error // the first error of a statement; the transaction is lost then
-	fault    fault // of failed
+	absent   map[record]bool // what was asked for and does not exist
+	failed   error           // the first error of a statement; the transaction is lost then
+	fault    fault           // of failed
 }
 
 var _ dependency.Tx = (*tx)(nil)
+
+// record is one record of a sort of which two transactions may want to be the first.
+type record struct{ sort, id string }
+
+func newTx(raw neo4j.ExplicitTransaction, n names, deadline time.Time) *tx {
+	return &tx{raw: raw, names: n, deadline: deadline, absent: map[record]bool{}}
+}
 
 // params are the parameters of a statement.
 type params = map[string]any
