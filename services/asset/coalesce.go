@@ -41,10 +41,10 @@ type stores struct {
 	ledger  Ledger
 	timeout time.Duration // of one call of a store; waiting for it to begin does not count
 
-	exists  map[string]*group[DocumentRef, bool]  // by collection
-	deletes map[string]*group[DocumentRef, int64] // by collection
-	lists   map[string]*group[Place, Listing]     // by bucket
-	erases  map[string]*group[Version, struct{}]  // by bucket
+	exists  map[string]*group[DocumentRef, bool]     // by collection
+	deletes map[string]*group[DocumentRef, struct{}] // by collection
+	lists   map[string]*group[Place, Listing]        // by bucket
+	erases  map[string]*group[Version, struct{}]     // by bucket
 	opens   *group[Head, Entry]
 	dones   *group[Record, events.PartEvidence]
 	asks    *group[events.Question, events.Answer]
@@ -54,7 +54,7 @@ type stores struct {
 func newStores(c Config) *stores {
 	s := &stores{
 		ledger: c.Ledger, timeout: c.CallTimeout,
-		exists: map[string]*group[DocumentRef, bool]{}, deletes: map[string]*group[DocumentRef, int64]{},
+		exists: map[string]*group[DocumentRef, bool]{}, deletes: map[string]*group[DocumentRef, struct{}]{},
 		lists: map[string]*group[Place, Listing]{}, erases: map[string]*group[Version, struct{}]{},
 		opens: gather(smallBatch, lanes, c.CallTimeout, c.Ledger.Open),
 		dones: gather(smallBatch, lanes, c.CallTimeout, c.Ledger.Done),
@@ -63,7 +63,7 @@ func newStores(c Config) *stores {
 	}
 	for _, collection := range c.Policy.Collections() {
 		s.exists[collection] = gather(bulkBatch, lanes, c.CallTimeout, c.Documents.Exists)
-		s.deletes[collection] = gather(bulkBatch, lanes, c.CallTimeout, c.Documents.Delete)
+		s.deletes[collection] = gather(bulkBatch, lanes, c.CallTimeout, valueless(c.Documents.Delete))
 	}
 	for _, bucket := range c.Policy.Buckets() {
 		s.addBucket(c, bucket)

@@ -144,7 +144,7 @@ type refs struct {
 	seen []asset.DocumentRef
 }
 
-func (r *refs) Delete(ctx context.Context, refs []asset.DocumentRef) ([]int64, []error) {
+func (r *refs) Delete(ctx context.Context, refs []asset.DocumentRef) []error {
 	r.seen = append(r.seen, refs...)
 	return r.Documents.Delete(ctx, refs)
 }

@@ -271,8 +271,8 @@ func TestAStoreThatSaysDeletedAndKeepsIsNotBelieved(t *testing.T) {
 // sticky is a document store that says deleted and keeps.
 type sticky struct{ asset.Documents }
 
-func (sticky) Delete(_ context.Context, refs []asset.DocumentRef) ([]int64, []error) {
-	return make([]int64, len(refs)), make([]error, len(refs))
+func (sticky) Delete(_ context.Context, refs []asset.DocumentRef) []error {
+	return make([]error, len(refs))
 }
 
 func TestADocumentThatStaysIsNotReported(t *testing.T) {

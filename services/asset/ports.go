@@ -44,14 +44,13 @@ type DocumentRef struct {
 	Fenced     bool
 }
 
-// Documents is the document store. Every call acts on primary data with majority writes. Calls with many refs are one
-// round trip a collection; errs and the other slices have one entry a ref, and a bad ref never fails its neighbours. A
-// ref with an empty key is refused with ErrEmptyKey, one whose key cannot be of its IDType with a *Blocked
+// Documents is the document store. Every call acts on primary data with majority writes. The refs of one call travel
+// together; errs and the other slices have one entry a ref, and a bad ref never fails its neighbours. A ref with an empty key is refused with ErrEmptyKey, one whose key cannot be of its IDType with a *Blocked
 // (ReasonKeyInvalid), before anything is sent. A wrong address (no such database) is a *Blocked, never "absent". The same
 // ref may stand twice in one call.
 type Documents interface {
-	// Delete removes the documents; a document that is not there is a success that counts 0.
-	Delete(ctx context.Context, refs []DocumentRef) (deleted []int64, errs []error)
+	// Delete removes the documents; a document that is not there is a success. How many there were is what Exists told.
+	Delete(ctx context.Context, refs []DocumentRef) (errs []error)
 	// Exists looks afresh whether each document is there, by the same comparison as Delete.
 	Exists(ctx context.Context, refs []DocumentRef) (exists []bool, errs []error)
 	// Put stores the body's fields at top level, with the id field and FieldGeneration added (the body holds neither, nor
@@ -148,7 +147,8 @@ type Entry struct {
 // fails its neighbours; a key that stands twice in one call behaves like two calls.
 type Ledger interface {
 	// Open writes the head of each erasure with its first inventory. Where a head exists already, the entry tells how
-	// far that erasure was; nothing is overwritten. A head just written is not asked whether its end stands: Done tells. Entries and errs have one entry a head.
+	// far that erasure was; nothing is overwritten. Of a head just written it does not look for an end: Done finds one
+	// that stands. Entries and errs have one entry a head.
 	Open(ctx context.Context, heads []Head) (entries []Entry, errs []error)
 	// Page adds a further inventory; numbers begin at 2, the head being 1. A page with that number that exists already
 	// stays as it is.

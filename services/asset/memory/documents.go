@@ -73,18 +73,15 @@ func (d *Documents) find(ref asset.DocumentRef) (documentKey, document, bool, er
 }
 
 // Delete removes what the refs mean.
-func (d *Documents) Delete(ctx context.Context, refs []asset.DocumentRef) ([]int64, []error) {
-	deleted, errs := make([]int64, len(refs)), make([]error, len(refs))
+func (d *Documents) Delete(ctx context.Context, refs []asset.DocumentRef) []error {
+	errs := make([]error, len(refs))
 	err := d.probe.around(ctx, Call{Store: "documents", Method: "Delete", Size: len(refs)}, func() {
-		d.each(refs, errs, func(i int, key documentKey) {
-			delete(d.byKey, key)
-			deleted[i] = 1
-		})
+		d.each(refs, errs, func(_ int, key documentKey) { delete(d.byKey, key) })
 	})
 	if err != nil {
-		return make([]int64, len(refs)), fill(len(refs), err)
+		return fill(len(refs), err)
 	}
-	return deleted, errs
+	return errs
 }
 
 // Exists tells whether there is what the refs mean.

@@ -29,3 +29,21 @@ func fault(operation string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", operation, err)
 }
+
+// bulkErrors gives each of n operations of one unordered command its own error. What failed as a whole failed for all: the
+// server away, or a majority that did not confirm.
+func bulkErrors(operation string, err error, n int) []error {
+	errs := make([]error, n)
+	var answer mongo.BulkWriteException
+	if err != nil && (!errors.As(err, &answer) || answer.WriteConcernError != nil || len(answer.WriteErrors) == 0) {
+		err = fault(operation, err)
+		for i := range errs {
+			errs[i] = err
+		}
+		return errs
+	}
+	for _, e := range answer.WriteErrors {
+		errs[e.Index] = fault(operation, e)
+	}
+	return errs
+}

@@ -144,19 +144,10 @@ func (l *Ledger) insert(ctx context.Context, records []record) (stood []bool, er
 		return stood, errs
 	}
 	_, err := l.records.InsertMany(ctx, records, options.InsertMany().SetOrdered(false))
-	var answer mongo.BulkWriteException
-	if err != nil && (!errors.As(err, &answer) || answer.WriteConcernError != nil || len(answer.WriteErrors) == 0) {
-		err = fault("write the ledger", err)
-		for i := range errs {
-			errs[i] = err
-		}
-		return stood, errs
-	}
-	for _, e := range answer.WriteErrors {
-		if mongo.IsDuplicateKeyError(e) {
-			stood[e.Index] = true
-		} else {
-			errs[e.Index] = fault("write the ledger", e)
+	errs = bulkErrors("write the ledger", err, len(records))
+	for i, err := range errs {
+		if mongo.IsDuplicateKeyError(err) {
+			stood[i], errs[i] = true, nil
 		}
 	}
 	return stood, errs

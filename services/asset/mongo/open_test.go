@@ -51,7 +51,7 @@ func TestAStoreThatComesBackIsUsedAgain(t *testing.T) {
 
 func failsWhileAway(t *testing.T, s *mongo.Store, ref asset.DocumentRef) {
 	t.Helper()
-	_, errs := s.Delete(t.Context(), []asset.DocumentRef{ref})
+	errs := s.Delete(t.Context(), []asset.DocumentRef{ref})
 	_, more := s.Ledger().Open(t.Context(), []asset.Head{{}})
 	for _, err := range append(append(errs, more...), s.Ping(t.Context()), s.Put(t.Context(), ref, nil)) {
 		if err == nil || asset.AsBlocked(err) != nil {

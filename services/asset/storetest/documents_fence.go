@@ -15,7 +15,7 @@ func documentOlder(d documents) {
 	body := map[string]any{"of": "newer"}
 	d.put(d.ref("k", newer), body)
 	d.sees([]bool{false}, d.ref("k", older))
-	d.deletes([]int64{0}, d.ref("k", older))
+	d.deletes(d.ref("k", older))
 	if _, err := d.Documents.Get(d.ctx, d.ref("k", older)); !errors.Is(err, problem.NotFound) {
 		d.t.Errorf("get by the older generation: %v, want not-found", err)
 	}
@@ -28,7 +28,7 @@ func documentOlder(d documents) {
 func documentNewer(d documents) {
 	d.put(d.ref("k", older), map[string]any{"of": "older"})
 	d.sees([]bool{false}, d.ref("k", newer))
-	d.deletes([]int64{0}, d.ref("k", newer))
+	d.deletes(d.ref("k", newer))
 	if _, err := d.Documents.Get(d.ctx, d.ref("k", newer)); !errors.Is(err, problem.NotFound) {
 		d.t.Errorf("get by the newer generation: %v, want not-found", err)
 	}
@@ -45,7 +45,7 @@ func documentAdopted(d documents) {
 		d.Adopt(d.t, ref, body)
 		d.sees([]bool{true}, ref)
 		d.holds(ref, body)
-		d.deletes([]int64{1}, ref)
+		d.deletes(ref)
 		d.sees([]bool{false}, ref)
 	}
 	d.Adopt(d.t, d.ref("k", older), body)
@@ -63,10 +63,10 @@ func documentFenced(d documents) {
 	d.put(fenced(newer), map[string]any{"of": "newer"})
 	d.holds(fenced(older), map[string]any{"of": "older"})
 	d.sees([]bool{true, true}, fenced(older), fenced(newer))
-	d.deletes([]int64{1}, fenced(older))
+	d.deletes(fenced(older))
 	d.sees([]bool{false, true}, fenced(older), fenced(newer))
 	d.holds(fenced(newer), map[string]any{"of": "newer"})
-	d.deletes([]int64{0, 1}, fenced(older), fenced(newer))
+	d.deletes(fenced(older), fenced(newer))
 
 	// The key decides, whatever the field says.
 	d.put(d.ref("k/other", newer), map[string]any{"of": "newer"})
@@ -77,13 +77,13 @@ func documentFenced(d documents) {
 	d.holds(other, map[string]any{"of": "older"})
 	d.put(d.ref("k/other", newer), map[string]any{"of": "newer"})
 	d.sees([]bool{true}, other)
-	d.deletes([]int64{1}, other)
+	d.deletes(other)
 
 	unmarked := d.ref("k/adopted", older)
 	d.Adopt(d.t, unmarked, map[string]any{})
 	unmarked.Fenced = true
 	d.sees([]bool{true}, unmarked)
-	d.deletes([]int64{1}, unmarked)
+	d.deletes(unmarked)
 }
 
 // documentRace lets both generations write one key at once: whoever is first, the newer one stands in the end.
@@ -109,7 +109,7 @@ func documentTwins(d documents) {
 			return d.Documents.Put(d.ctx, ref, map[string]any{"same": "body"})
 		})...)
 		d.holds(ref, map[string]any{"same": "body"})
-		d.deletes([]int64{1}, ref)
+		d.deletes(ref)
 	}
 }
 
@@ -118,7 +118,7 @@ func documentCancelled(d documents) {
 	d.put(ref, map[string]any{"a": "b"})
 	ctx, cancel := context.WithCancel(d.ctx)
 	cancel()
-	if _, errs := d.Documents.Delete(ctx, []asset.DocumentRef{ref, ref}); len(errs) != 2 || errs[0] == nil || errs[1] == nil {
+	if errs := d.Documents.Delete(ctx, []asset.DocumentRef{ref, ref}); len(errs) != 2 || errs[0] == nil || errs[1] == nil {
 		d.t.Errorf("delete: %v, want an error for each ref", errs)
 	}
 	if _, errs := d.Documents.Exists(ctx, []asset.DocumentRef{ref, ref}); len(errs) != 2 || errs[0] == nil || errs[1] == nil {
@@ -135,7 +135,7 @@ func documentAstray(d documents) {
 	refs := []asset.DocumentRef{d.ref("k", older)}
 	_, errs := astray.Exists(d.ctx, refs)
 	blocked(d.t, "exists", errs[0], asset.ReasonDatabaseMissing)
-	_, errs = astray.Delete(d.ctx, refs)
+	errs = astray.Delete(d.ctx, refs)
 	blocked(d.t, "delete", errs[0], asset.ReasonDatabaseMissing)
 }
 
