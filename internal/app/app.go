@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -55,6 +56,9 @@ func Serve(ctx context.Context, cfg config.Config, role Role, info Info, log *sl
 	if err != nil {
 		return err
 	}
+	if err := checkNamespace(cfg, p); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("TOMBSTONE_LISTEN: %w", err)
@@ -66,6 +70,16 @@ func Serve(ctx context.Context, cfg config.Config, role Role, info Info, log *sl
 	}
 	log.Info("serving", "role", string(role), "address", listener.Addr().String(), "version", info.Version)
 	return proc.run(ctx, listener)
+}
+
+// checkNamespace refuses a policy whose documents would lie among our own collections.
+func checkNamespace(cfg config.Config, p *policy.Policy) error {
+	for _, c := range p.Collections() {
+		if strings.HasPrefix(c, cfg.Namespace+"_") {
+			return fmt.Errorf("policy: collection %q begins with the namespace %q, which is for Tombstone's own; rename one of them", c, cfg.Namespace)
+		}
+	}
+	return nil
 }
 
 // requirements are the settings that a role cannot do without.

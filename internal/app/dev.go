@@ -58,6 +58,9 @@ func Dev(ctx context.Context, o DevOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkNamespace(o.Config, p); err != nil {
+		return err
+	}
 	listener, err := net.Listen("tcp", o.Config.Listen)
 	if err != nil {
 		return fmt.Errorf("TOMBSTONE_LISTEN: %w", err)

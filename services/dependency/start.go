@@ -43,7 +43,7 @@ func (s *Service) Prepare(ctx context.Context) error {
 type PlacesChangedError struct{ Parts []string }
 
 func (e *PlacesChangedError) Error() string {
-	return fmt.Sprintf("the policy changes the places of %s while assets of these kinds are not deleted; list the old place under the part's `former:`",
+	return fmt.Sprintf("the policy changes the places of %s while assets of these kinds are not deleted; list the old place under the part's `former:` (a place newly made of attributes needs a new kind)",
 		strings.Join(e.Parts, ", "))
 }
 
