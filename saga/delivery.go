@@ -66,6 +66,9 @@ func (v *delivery) stayAlive(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticks.C:
+			if v.lost() { // and stays so: a sign now would only keep the message from the next delivery
+				return
+			}
 			if err := v.d.InProgress(ctx); err == nil {
 				v.seen()
 			} else if ctx.Err() == nil {
