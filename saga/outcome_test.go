@@ -86,7 +86,7 @@ func TestDelaysGrowFromASecondToAMinute(t *testing.T) {
 		if !b.Exhausted(attempt) && b.Delay(attempt+1) < delay {
 			t.Fatalf("Delay(%d) = %v, and the next is shorter", attempt, delay)
 		}
-		if got := b.NextTry(nil); got.Sub(time.Now()) > 6*time.Minute+time.Second {
+		if got := b.NextTry(nil); time.Until(got) > 6*time.Minute+time.Second {
 			t.Fatalf("NextTry: %v is more than a fifth beyond ParkFor", got)
 		}
 	})
