@@ -1,0 +1,64 @@
+// Command bench measures how fast deletions go, side by side with the least that the same stores must do for the same work.
+//
+// An asset is a node, one document and three objects, of which one has two versions. In each run, on fresh stores:
+//
+//	bare floor   the nodes' status is written in batches, the documents are deleted in bulk, the bucket is listed once and
+//	             emptied with calls of 1,000 keys; all three at once, without saga, broker, HTTP or any guarantee
+//	tombstone    many clients send DELETE for every asset, until every deletion is `deleted`
+//
+// and both until the stores are seen empty by a listing. The ratio of the two says how close the product is to what these
+// stores can do; numbers alone say more of the machine. Stores, services and clients are processes of their own, so that CPU
+// time and memory can be told apart. What is left over or lost fails the run.
+//
+//	go run ./bench                        2,000 assets, 64 clients, 3 runs, on embedded stores
+//	go run ./bench -smoke                 some seconds, to see that it works
+//	go run ./bench -stores containers     on running stores that TOMBSTONE_* and AWS_* name, as for `tombstone serve`
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := start(ctx)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// start runs the benchmark, or, in a process that the benchmark has started, that process's part.
+func start(ctx context.Context) error {
+	if role := os.Getenv(envRole); role != "" {
+		return serve(ctx, role)
+	}
+	o, err := parseOptions(os.Args[1:])
+	if err != nil {
+		return err
+	}
+	report := newReport(o)
+	for run := range o.Runs {
+		fmt.Fprintf(os.Stderr, "run %d of %d\n", run+1, o.Runs)
+		measured, err := measure(ctx, o, run)
+		if err != nil {
+			return fmt.Errorf("run %d: %w", run+1, err)
+		}
+		report.Runs = append(report.Runs, measured)
+	}
+	fmt.Print(report.table())
+	if err := report.write(o.JSON); err != nil {
+		return err
+	}
+	return report.check(o.MinRatio)
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+// result is one way in one run.
+type result struct {
+	Seconds   float64          `json:"seconds"`
+	PerSecond float64          `json:"per_second"`
+	AcceptP50 float64          `json:"accept_p50_ms,omitempty"`
+	AcceptP99 float64          `json:"accept_p99_ms,omitempty"`
+	Processes map[string]usage `json:"processes"`
+}
+
+// run is both ways on the same stores.
+type run struct {
+	Floor result `json:"floor"`
+	Ours  result `json:"tombstone"`
+}
+
+// bystanders is how many live assets, with all their parts, lie among those deleted; nothing may touch them.
+const bystanders = 10
+
+// measure is one run, on fresh stores.
+func measure(ctx context.Context, o settings, number int) (m run, err error) {
+	dir, err := os.MkdirTemp("", "tombstone-bench-")
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	stamp := fmt.Sprintf("%x-%d", time.Now().Unix(), number)
+	bare, err := newScene(o.Layout, "bench-f-"+stamp)
+	if err != nil {
+		return m, err
+	}
+	ours, err := newScene(o.Layout, "bench-t-"+stamp)
+	if err != nil {
+		return m, err
+	}
+	s, err := openStores(ctx, o.Stores, dir, bare, ours)
+	if s != nil {
+		defer func() { err = errors.Join(err, s.close(context.WithoutCancel(ctx))) }()
+	}
+	if err != nil {
+		return m, err
+	}
+	if m.Floor, err = measureFloor(ctx, o, s, bare); err != nil {
+		return m, fmt.Errorf("bare floor: %w", err)
+	}
+	if m.Ours, err = measureOurs(ctx, o, s, ours, dir); err != nil {
+		return m, fmt.Errorf("tombstone: %w", err)
+	}
+	return m, nil
+}
+
+// names gives so many ids.
+func names(what string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("%s-%06d", what, i)
+	}
+	return out
+}
+
+// measureFloor fills a scene and deletes it the bare way.
+func measureFloor(ctx context.Context, o settings, s *stores, sc *scene) (r result, err error) {
+	f := &floor{stores: s, scene: sc}
+	if f.graph, err = s.openGraph(ctx, sc); err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, f.graph.Close(ctx)) }()
+	if err := f.graph.Prepare(ctx); err != nil {
+		return r, err
+	}
+	var assets []asset
+	for _, id := range names("mesh", o.Assets) {
+		a, err := sc.asset(id, "0190a000-0000-7000-8000-000000000000")
+		if err != nil {
+			return r, err
+		}
+		assets = append(assets, a)
+	}
+	if err := errors.Join(f.create(ctx, assets), s.fill(ctx, sc, assets)); err != nil {
+		return r, err
+	}
+	return timed(o, s, nil, len(assets), "floor", func() error {
+		if err := f.erase(ctx, assets); err != nil {
+			return err
+		}
+		return s.expect(ctx, sc, nil)
+	})
+}
+
+// measureOurs fills a scene and lets the product delete it.
+func measureOurs(ctx context.Context, o settings, s *stores, sc *scene, dir string) (r result, err error) {
+	p, err := startProduct(ctx, s, sc, dir, o.Clients)
+	if p != nil {
+		defer func() { err = errors.Join(err, p.process.stop()) }()
+	}
+	if err != nil {
+		return r, err
+	}
+	assets, err := p.create(ctx, sc, names("mesh", o.Assets), o.Cascade)
+	if err != nil {
+		return r, err
+	}
+	live, err := p.create(ctx, sc, names("bystander", bystanders), false)
+	if err != nil {
+		return r, err
+	}
+	if err := s.fill(ctx, sc, slices.Concat(assets, live)); err != nil {
+		return r, err
+	}
+	asked := ids(assets)
+	if o.Cascade {
+		asked = asked[:1]
+	}
+	var a *accepted
+	r, err = timed(o, s, p, len(assets), "tombstone", func() (err error) {
+		if a, err = p.request(ctx, asked, o.Clients); err != nil {
+			return err
+		}
+		if err := p.await(ctx); err != nil {
+			return err
+		}
+		return s.expect(ctx, sc, live)
+	})
+	if err != nil {
+		return r, err
+	}
+	r.AcceptP50, r.AcceptP99 = percentile(a.times, 50), percentile(a.times, 99)
+	return r, p.verify(ctx, a, assets, live)
+}
+
+// timed measures what do does to n assets.
+func timed(o settings, s *stores, p *product, n int, way string, do func() error) (result, error) {
+	processes := []*child{s.process}
+	if p != nil {
+		processes = append(processes, p.process)
+	}
+	processes = slices.DeleteFunc(processes, func(c *child) bool { return c == nil })
+	m := newMeter(processes...)
+	if err := profiled(o.Profiles, way, processes, do); err != nil {
+		return result{}, err
+	}
+	seconds, used := m.read()
+	return result{Seconds: seconds, PerSecond: float64(n) / seconds, Processes: used}, nil
+}
+
+// percentile in milliseconds.
+func percentile(times []time.Duration, p int) float64 {
+	slices.Sort(times)
+	return times[(len(times)-1)*p/100].Seconds() * 1000
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tombstone-project/tombstone/client"
+	"github.com/tombstone-project/tombstone/internal/app"
+	"github.com/tombstone-project/tombstone/internal/config"
+)
+
+// serveServices runs both services, as `tombstone serve all`, until ctx ends.
+func serveServices(ctx context.Context) error {
+	cfg, err := config.Load(config.Sources{LookupEnv: os.LookupEnv})
+	if err != nil {
+		return err
+	}
+	if err := announce(struct{}{}); err != nil {
+		return err
+	}
+	return app.Serve(ctx, cfg, app.All, app.Info{Version: "bench"}, errorsOnly())
+}
+
+// product is the running services.
+type product struct {
+	*client.Client
+	process *child
+}
+
+// startProduct starts the services on the stores and waits until they are ready.
+func startProduct(ctx context.Context, s *stores, sc *scene, dir string, clients int) (*product, error) {
+	file := filepath.Join(dir, "policy.yaml")
+	if err := os.WriteFile(file, []byte(sc.text), 0o600); err != nil {
+		return nil, err
+	}
+	listen, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	env := map[string]string{"TOMBSTONE_LISTEN": listen, "TOMBSTONE_POLICY": file, "TOMBSTONE_NAMESPACE": sc.namespace, "TOMBSTONE_GRAPH_URI": s.graphURI(sc)}
+	for name, value := range s.env {
+		env[name] = value
+	}
+	p := &product{}
+	if p.process, err = startChild(roleServices, env, &struct{}{}); err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: clients}
+	if p.Client, err = client.New("http://"+listen, "", client.WithHTTPClient(&http.Client{Transport: transport})); err != nil {
+		return p, err
+	}
+	return p, eventually(ctx, func() (bool, error) {
+		r, err := p.Ready(ctx)
+		return err == nil && r.Ready, nil // it may not listen yet
+	})
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String(), nil
+}
+
+// pollEvery is the pace at which states are looked at, and so the error of the times measured.
+const pollEvery = 20 * time.Millisecond
+
+// idlePatience is how long a poll may go on without any progress.
+const idlePatience = 2 * time.Minute
+
+// eventually polls until done is true, or gives an error, or has taken too long.
+func eventually(ctx context.Context, done func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, idlePatience)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("no progress for %s: %w", idlePatience, ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+)
+
+// settings are what the command line says.
+type settings struct {
+	Assets   int     `json:"assets"`
+	Clients  int     `json:"clients"`
+	Runs     int     `json:"runs"`
+	Smoke    bool    `json:"smoke"`
+	Stores   string  `json:"stores"`  // embedded or containers
+	Layout   string  `json:"layout"`  // a name of layouts
+	Cascade  bool    `json:"cascade"` // one request for all assets
+	MinRatio float64 `json:"min_ratio"`
+	JSON     string  `json:"-"`
+	Profiles string  `json:"-"`
+}
+
+// A smoke run is small, and its bound so wide that only a product that crawls breaks it.
+const (
+	smokeAssets   = 200
+	smokeClients  = 16
+	smokeMinRatio = 0.01
+)
+
+func parseOptions(args []string) (settings, error) {
+	var o settings
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.IntVar(&o.Assets, "n", 2000, "assets")
+	f.IntVar(&o.Clients, "clients", 64, "clients that ask for deletions at the same time")
+	f.IntVar(&o.Runs, "runs", 3, "repetitions, each on fresh stores")
+	f.BoolVar(&o.Smoke, "smoke", false, fmt.Sprintf("one small run: %d assets, %d clients, a ratio of at least %v", smokeAssets, smokeClients, smokeMinRatio))
+	f.StringVar(&o.Stores, "stores", "embedded", "embedded, or containers: running stores that TOMBSTONE_* and AWS_* name")
+	f.StringVar(&o.Layout, "layout", "hashed", "where parts lie: hashed (generations in every key, a short hash before it), or flat (documents by id alone, all prefixes side by side)")
+	f.BoolVar(&o.Cascade, "cascade", false, "one request for a tree that takes all assets along, instead of a request for each")
+	f.Float64Var(&o.MinRatio, "min-ratio", 0, "fail when the median ratio to the floor is below")
+	f.StringVar(&o.JSON, "json", "", "write the results to this file")
+	f.StringVar(&o.Profiles, "profiles", "", "write profiles of stores and services into this folder (pprof: CPU, block, mutex)")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if o.Smoke {
+		o.Assets, o.Clients, o.Runs, o.MinRatio = smokeAssets, smokeClients, 1, smokeMinRatio
+	}
+	return o, o.check(f.Args())
+}
+
+func (o settings) check(rest []string) error {
+	_, known := layouts[o.Layout]
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("unexpected argument %q", rest[0])
+	case o.Assets < 1 || o.Clients < 1 || o.Runs < 1:
+		return errors.New("-n, -clients and -runs must be at least 1")
+	case o.Stores != "embedded" && o.Stores != "containers":
+		return fmt.Errorf("-stores %q: embedded or containers", o.Stores)
+	case !known:
+		return fmt.Errorf("-layout %q: hashed or flat", o.Layout)
+	}
+	return nil
+}
