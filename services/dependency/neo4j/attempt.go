@@ -14,10 +14,12 @@ import (
 )
 
 // How long to go on trying. A conflict is tried again until ctx ends: somebody else got on. The others are bounded:
-// a duplicate may be the caller's own, and a transaction that is too big for the server's memory stays too big.
+// a duplicate may be the caller's own, a transaction that is too big for the server's memory stays too big, and the
+// caller of a server that is away wants to know soon.
 const (
 	racesTolerated   = 10
 	strainsTolerated = 2
+	lossesTolerated  = 3
 	awayTolerated    = time.Second
 )
 
@@ -30,7 +32,7 @@ func (g *Graph) transact(ctx context.Context, keep bool, timeout time.Duration, 
 	defer give()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	p := patience{began: time.Now(), delay: delays()}
+	p := patience{seen: time.Now(), delay: delays()}
 	for {
 		f, err := g.attempt(ctx, keep, fn)
 		if err == nil {
@@ -50,28 +52,14 @@ func delays() *backoff.ExponentialBackOff {
 
 // patience counts the attempts of one transaction.
 type patience struct {
-	began   time.Time
-	delay   *backoff.ExponentialBackOff
-	races   int
-	strains int
+	seen                   time.Time // when the server was there, or could be thought to be
+	delay                  *backoff.ExponentialBackOff
+	races, strains, losses int
 }
 
 // again tells whether to try again after a fault, and waits a little before.
 func (p *patience) again(ctx context.Context, f fault) bool {
-	switch f {
-	case conflict:
-	case race:
-		p.races++
-	case strain:
-		p.strains++
-	case away:
-		if time.Since(p.began) > awayTolerated {
-			return false
-		}
-	default:
-		return false
-	}
-	if p.races > racesTolerated || p.strains > strainsTolerated {
+	if !p.tolerates(f) {
 		return false
 	}
 	select {
@@ -80,6 +68,26 @@ func (p *patience) again(ctx context.Context, f fault) bool {
 	case <-time.After(p.delay.NextBackOff()):
 		return true
 	}
+}
+
+func (p *patience) tolerates(f fault) bool {
+	switch f {
+	case conflict:
+		return true
+	case race:
+		p.races++
+		return p.races <= racesTolerated
+	case strain:
+		p.strains++
+		return p.strains <= strainsTolerated
+	case lost:
+		p.losses++
+		p.seen = time.Now()
+		return p.losses <= lossesTolerated
+	case away:
+		return time.Since(p.seen) <= awayTolerated
+	}
+	return false
 }
 
 // verdict is the error that the caller gets.

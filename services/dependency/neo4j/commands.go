@@ -31,8 +31,9 @@ func (t *tx) Commands(ctx context.Context, f dependency.CommandFilter) ([]depend
 	return decodeAll(records, decodeCommand)
 }
 
-// commandMatch chooses the index to search. Where only due flags are asked for it is the one on due_at: the planner
-// would walk through all flags by age, and most of them may not be due for weeks.
+// commandMatch chooses the index to search. Without anything better it is the one on due_at: many flags may not be due
+// for weeks, and those are asked for least. There is none on since, which would cost at every flag; what is found is
+// sorted.
 func commandMatch(f dependency.CommandFilter) string {
 	switch {
 	case len(f.Erasures) > 0:
@@ -41,10 +42,8 @@ func commandMatch(f dependency.CommandFilter) string {
 		return "UNWIND $ids AS id MATCH (c:Command {id: id})"
 	case len(f.Deletions) > 0:
 		return "UNWIND $deletions AS deletion MATCH (c:Command) USING INDEX c:Command(deletion, asset) WHERE c.deletion = deletion AND c.asset IS NOT NULL WITH c"
-	case !f.DueBy.IsZero():
-		return "MATCH (c:Command) USING INDEX c:Command(due_at)"
 	}
-	return "MATCH (c:Command) USING INDEX c:Command(since)"
+	return "MATCH (c:Command) USING INDEX c:Command(due_at)"
 }
 
 // SaveCommands writes flags and hangs new ones on their assets.

@@ -16,7 +16,8 @@ const (
 	conflict              // the server undid the transaction for the sake of another
 	race                  // another transaction was faster to make the same record
 	strain                // the server lacks memory or the like
-	away                  // the server does not answer, and has not been asked to commit
+	lost                  // the connection broke in the middle, before the commit
+	away                  // the server cannot be reached
 	late                  // the time is over, or the answer to a commit is lost
 )
 
@@ -35,7 +36,7 @@ func faultOf(ctx context.Context, err error) fault {
 	case errors.As(err, &server):
 		return serverFault(server)
 	case errors.As(err, &connection):
-		return away
+		return lost
 	}
 	return foreign
 }
@@ -64,12 +65,13 @@ func serverFault(err *neo4j.Neo4jError) fault {
 
 // beginFault classifies an error of the first contact, where what is not the server's answer is about the way there.
 func beginFault(ctx context.Context, err error) fault {
+	f := faultOf(ctx, err)
 	var server *neo4j.Neo4jError
 	var usage *neo4j.UsageError
-	if f := faultOf(ctx, err); f != foreign || errors.As(err, &server) || errors.As(err, &usage) {
-		return f
+	if f == lost || f == foreign && !errors.As(err, &server) && !errors.As(err, &usage) {
+		return away
 	}
-	return away
+	return f
 }
 
 // commitFault classifies an error of a commit. Only where the server says that it undid the transaction may it be run

@@ -13,7 +13,7 @@ import (
 func serverSays(code string) error { return fmt.Errorf("save: %w", &neo4j.Neo4jError{Code: code}) }
 
 func TestWhatAnErrorMeansForTheTransaction(t *testing.T) {
-	lost := fmt.Errorf("save: %w", &neo4j.ConnectivityError{Inner: io.EOF})
+	broken := fmt.Errorf("save: %w", &neo4j.ConnectivityError{Inner: io.EOF})
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, c := range []struct {
@@ -33,9 +33,9 @@ func TestWhatAnErrorMeansForTheTransaction(t *testing.T) {
 		{"not up yet", t.Context(), serverSays("Neo.TransientError.General.DatabaseUnavailable"), away, away, late},
 		{"time over", t.Context(), serverSays("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"), late, late, late},
 		{"no right", t.Context(), serverSays("Neo.ClientError.Security.Forbidden"), foreign, foreign, foreign},
-		{"a connection lost", t.Context(), lost, away, away, late},
+		{"a connection lost", t.Context(), broken, lost, away, late},
 		{"no server in the cluster", t.Context(), errors.New("pool could not find any servers"), foreign, away, late},
-		{"the caller gone", over, lost, late, late, late},
+		{"the caller gone", over, broken, late, late, late},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := faultOf(c.ctx, c.err); got != c.before {
@@ -52,7 +52,7 @@ func TestWhatAnErrorMeansForTheTransaction(t *testing.T) {
 }
 
 func TestPatienceEndsWhereAnotherTryIsOfNoUse(t *testing.T) {
-	for f, want := range map[fault]int{foreign: 0, late: 0, strain: strainsTolerated, race: racesTolerated} {
+	for f, want := range map[fault]int{foreign: 0, late: 0, strain: strainsTolerated, race: racesTolerated, lost: lossesTolerated, away: 0} {
 		p := patience{delay: delays()}
 		tries := 0
 		for p.again(t.Context(), f) {

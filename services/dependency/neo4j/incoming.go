@@ -3,6 +3,8 @@ package neo4j
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -95,8 +97,8 @@ func (t *tx) HiddenLinks(ctx context.Context, targets []string, deletion string)
 	return found, nil
 }
 
-// Dependants counts the sources that are live or may come back, and names the first of those that have any. Neither
-// gathers the sources of a dense target in one place.
+// Dependants counts the sources that are live or may come back; where there are any, a second statement names the first
+// ones. Neither gathers the ids of all sources of a dense target.
 func (t *tx) Dependants(ctx context.Context, targets, types []string, limit int) (map[string]dependency.Dependants, error) {
 	found := map[string]dependency.Dependants{}
 	if len(targets) == 0 || len(types) == 0 {
@@ -109,23 +111,34 @@ func (t *tx) Dependants(ctx context.Context, targets, types []string, limit int)
 	sources := fmt.Sprintf(`MATCH %s
 		WHERE %s AND r.hidden IS NULL AND (s.generation IS NULL OR s.status = 'live'
 			OR (s.status = 'deleting' AND EXISTS { MATCH `+ofDeletion+` WHERE d.status = 'scheduled' }))`, pattern, condition)
-	records, err := t.read(ctx, "find dependants", fmt.Sprintf(`
-		UNWIND $targets AS id
-		MATCH (t:<asset> {<id>: id})
-		WITH id, t, COUNT { %[1]s RETURN DISTINCT s } AS total
-		WHERE total > 0
-		RETURN id, total, COLLECT { %[1]s RETURN DISTINCT s.<id> AS source ORDER BY source LIMIT $limit }`, sources),
-		params{"targets": inOrder(targets), "limit": limit, "reversed": t.names.reversed()})
+	records, err := t.read(ctx, "count dependants",
+		"UNWIND $targets AS id MATCH (t:<asset> {<id>: id}) "+sources+" RETURN id, count(DISTINCT s)",
+		params{"targets": inOrder(targets), "reversed": t.names.reversed()})
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range records {
-		first, _ := r.Values[2].([]any)
-		d := dependency.Dependants{Total: int(number(r, 1)), First: make([]string, len(first))}
-		for i, s := range first {
-			d.First[i], _ = s.(string)
-		}
+		found[word(r, 0)] = dependency.Dependants{Total: int(number(r, 1))}
+	}
+	return found, t.nameDependants(ctx, found, sources, limit)
+}
+
+// nameDependants fills in the first sources.
+func (t *tx) nameDependants(ctx context.Context, found map[string]dependency.Dependants, sources string, limit int) error {
+	if len(found) == 0 || limit == 0 {
+		return nil
+	}
+	records, err := t.read(ctx, "name dependants", `
+		UNWIND $targets AS id MATCH (t:<asset> {<id>: id})
+		RETURN id, COLLECT { `+sources+` RETURN DISTINCT s.<id> AS source ORDER BY source LIMIT $limit }`,
+		params{"targets": slices.Sorted(maps.Keys(found)), "limit": limit, "reversed": t.names.reversed()})
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		d := found[word(r, 0)]
+		d.First = listed(r.Values[1])
 		found[word(r, 0)] = d
 	}
-	return found, nil
+	return nil
 }

@@ -9,7 +9,8 @@ import (
 
 // Setting a property locks the node for writing until the end of the transaction; removing it again leaves nothing to
 // be stored. The rows of UNWIND are handled in their order, so the locks are taken in it. An owner is made where it does
-// not exist, so that it can be locked before its first asset.
+// not exist, so that it can be locked before its first asset. (The server locks what is not there, too, by its entry in
+// the unique index; nothing relies on it.)
 const (
 	lockAssets    = "UNWIND $ids AS id MATCH (n:<asset> {<id>: id}) SET n.locked = true REMOVE n.locked"
 	lockDeletions = "UNWIND $ids AS id MATCH (n:Deletion {id: id}) SET n.locked = true REMOVE n.locked"

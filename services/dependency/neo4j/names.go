@@ -32,23 +32,21 @@ func newNames(g policy.Graph, links map[string]policy.Link) (names, error) {
 		"<asset>", quote(g.Label), "<id>", quote(g.ID), "<kind>", quote(g.Kind), "<owner>", quote(g.Owner),
 	)}
 	var faults []error
-	for what, name := range map[string]string{"label": g.Label, "id": g.ID, "kind": g.Kind, "owner": g.Owner} {
-		if name == "" {
-			faults = append(faults, fmt.Errorf("the policy's graph.%s is empty", what))
-		}
-		if what != "label" && slices.Contains(ownProperties(), name) {
-			faults = append(faults, fmt.Errorf("the policy's graph.%s is %q, a property that Tombstone uses itself", what, name))
+	refuse := func(format string, args ...any) { faults = append(faults, fmt.Errorf("the policy's "+format, args...)) }
+	for _, property := range [][2]string{{"id", g.ID}, {"kind", g.Kind}, {"owner", g.Owner}} {
+		if name := property[1]; name == "" || slices.Contains(ownProperties(), name) {
+			refuse("graph.%s is %q, which is empty or a property that Tombstone uses itself", property[0], name)
 		}
 	}
-	if slices.Contains(ownLabels(), g.Label) {
-		faults = append(faults, fmt.Errorf("the policy's graph.label is %q, a label that Tombstone uses itself", g.Label))
+	if g.Label == "" || slices.Contains(ownLabels(), g.Label) {
+		refuse("graph.label is %q, which is empty or a label that Tombstone uses itself", g.Label)
 	}
 	if g.ID == g.Kind || g.Kind == g.Owner || g.ID == g.Owner {
-		faults = append(faults, errors.New("the policy's graph.id, kind and owner must be three different properties"))
+		refuse("graph.id, kind and owner must be three different properties")
 	}
-	for t := range links {
+	for _, t := range slices.Sorted(maps.Keys(links)) {
 		if t == "" || t == pending {
-			faults = append(faults, fmt.Errorf("the policy has a link type %q, which Tombstone cannot use", t))
+			refuse("links have the type %q, which is empty or one that Tombstone uses itself", t)
 		}
 	}
 	return n, errors.Join(faults...)

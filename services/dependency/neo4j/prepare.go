@@ -26,7 +26,6 @@ func schema() []string {
 		"CREATE CONSTRAINT IF NOT EXISTS FOR (c:Command) REQUIRE c.id IS UNIQUE",
 		"CREATE INDEX IF NOT EXISTS FOR (c:Command) ON (c.deletion, c.asset)",
 		"CREATE INDEX IF NOT EXISTS FOR (c:Command) ON (c.due_at)",
-		"CREATE INDEX IF NOT EXISTS FOR (c:Command) ON (c.since)",
 		"CREATE CONSTRAINT IF NOT EXISTS FOR (e:AuditEntry) REQUIRE (e.asset, e.sequence) IS UNIQUE",
 		"CREATE INDEX IF NOT EXISTS FOR (e:AuditEntry) ON (e.id)",
 		"CREATE INDEX IF NOT EXISTS FOR (e:Unsent) ON (e.time)",

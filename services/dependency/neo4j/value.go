@@ -79,6 +79,17 @@ func number(r *neo4j.Record, column int) int64 {
 	return n
 }
 
+// listed are the strings in a list.
+func listed(list any) (strings []string) {
+	values, _ := list.([]any)
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			strings = append(strings, s)
+		}
+	}
+	return strings
+}
+
 // properties are those of a stored node. A property that is absent or of another type reads as zero: an adopted node
 // may use our names for something else.
 type properties map[string]any
@@ -112,15 +123,7 @@ func (p properties) moment(name string) time.Time {
 	return t.UTC()
 }
 
-func (p properties) texts(name string) (list []string) {
-	values, _ := p[name].([]any)
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			list = append(list, s)
-		}
-	}
-	return list
-}
+func (p properties) texts(name string) []string { return listed(p[name]) }
 
 // object decodes JSON into v, which stays as it is where there is none.
 func (p properties) object(name string, v any) error {
