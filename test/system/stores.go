@@ -63,7 +63,7 @@ func Embedded(t *testing.T) *Stores {
 func Containers(t *testing.T) *Stores {
 	t.Helper()
 	g, b, name := containers.Neo4j(t), containers.S3(t), containers.Name(t)
-	return (&Stores{GraphURI: g.URI, GraphUser: g.User, GraphPassword: g.Password, GraphLabel: name, NATS: containers.NATS(t),
+	return (&Stores{GraphURI: g.URI, GraphUser: g.User, GraphPassword: g.Password, GraphLabel: strings.ReplaceAll(name, "-", "_"), NATS: containers.NATS(t),
 		DocumentsURI: containers.Mongo(t), Endpoint: b.Endpoint, Region: b.Region, Access: b.AccessKey, Secret: b.SecretKey,
 		Namespace: name, Bucket: name}).open(t)
 }

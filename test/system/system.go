@@ -60,6 +60,12 @@ func Start(t *testing.T, s *Stores, role app.Role) *System {
 	t.Helper()
 	sys := launch(t, s, role)
 	Eventually(t, "ready", func() error {
+		select {
+		case err := <-sys.ended:
+			sys.stop = nil
+			t.Fatalf("the services ended at their start: %v", err)
+		default:
+		}
 		r, err := sys.Ready(t.Context())
 		if err == nil && !r.Ready {
 			err = fmt.Errorf("%+v", r)
