@@ -20,18 +20,13 @@ const problemPrefix = "/problems/"
 
 // readProblem turns a problem document of ours back into the refusal that it was made of; nil for anything else.
 func readProblem(media string, text []byte) *problem.Problem {
-	if kind, _, err := mime.ParseMediaType(media); err != nil || kind != "application/problem+json" {
-		return nil
-	}
 	var common struct {
 		Type, Detail, Field string
 	}
 	members := map[string]any{}
-	if json.Unmarshal(text, &common) != nil || json.Unmarshal(text, &members) != nil {
-		return nil
-	}
+	err := errors.Join(json.Unmarshal(text, &common), json.Unmarshal(text, &members))
 	_, name, ours := strings.Cut(common.Type, problemPrefix)
-	if !ours || name == "" {
+	if !isMedia(media, "application/problem+json") || err != nil || !ours || name == "" {
 		return nil
 	}
 	p := &problem.Problem{Name: problem.Name(name), Detail: common.Detail, Field: common.Field}
@@ -44,9 +39,10 @@ func readProblem(media string, text []byte) *problem.Problem {
 	return p
 }
 
-func isJSON(media string) bool {
-	kind, _, err := mime.ParseMediaType(media)
-	return err == nil && kind == "application/json"
+// isMedia tells whether a Content-Type is this media type.
+func isMedia(header, media string) bool {
+	got, _, err := mime.ParseMediaType(header)
+	return err == nil && got == media
 }
 
 // get makes a call without a body and decodes its answer.

@@ -116,7 +116,7 @@ func (c *Client) do(ctx context.Context, r request) (*Answer, error) {
 			return a, p
 		}
 	}
-	if res.StatusCode >= http.StatusMultipleChoices || (len(text) > 0 && !isJSON(media)) {
+	if res.StatusCode >= http.StatusMultipleChoices || (len(text) > 0 && !isMedia(media, "application/json")) {
 		return a, c.stranger(res)
 	}
 	return a, nil

@@ -74,6 +74,19 @@ func TestIDsSurviveTheWay(t *testing.T) {
 	}
 }
 
+func TestRelativeStepsAreEscapedOnTheWire(t *testing.T) {
+	seen := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { seen <- r.RequestURI }))
+	defer server.Close()
+	c := connect(t, server.URL, "")
+	for id, want := range map[string]string{".": "%2E", "..": "%2E%2E", "a/../b+c": "a%2F..%2Fb%2Bc"} {
+		_, _ = c.Asset(t.Context(), id)
+		if got := <-seen; got != "/v1/assets/"+want {
+			t.Errorf("%q: sent as %s", id, got)
+		}
+	}
+}
+
 func TestAssets(t *testing.T) {
 	c, _ := dial(t)
 	ctx := t.Context()
@@ -145,7 +158,9 @@ func TestDeletions(t *testing.T) {
 	}
 }
 
-func first(a dependency.Asset, _ dependency.Outcome, err error) (dependency.Asset, error) { return a, err }
+func first(a dependency.Asset, _ dependency.Outcome, err error) (dependency.Asset, error) {
+	return a, err
+}
 
 func TestRefusalsComeBackByName(t *testing.T) {
 	c, _ := dial(t)
@@ -221,6 +236,8 @@ func TestAnswersThatAreNotTombstones(t *testing.T) {
 			for call, err := range calls {
 				if err == nil || problem.As(err) != nil || !strings.Contains(err.Error(), server.URL) || !strings.Contains(err.Error(), "not as Tombstone does") {
 					t.Errorf("%s: expected an error that doubts the address, got %v", call, err)
+				} else if strings.Contains(name, "page") && !strings.Contains(err.Error(), "text/html") {
+					t.Errorf("%s: expected what came instead, got %v", call, err)
 				}
 			}
 		})

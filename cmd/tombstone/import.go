@@ -49,11 +49,11 @@ func (c *importCmd) open(p *program) (io.ReadCloser, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return f, -1, nil
+	size := int64(-1)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
 	}
-	return f, info.Size(), nil
+	return f, size, nil
 }
 
 // progress shows on a terminal how far the lines have been sent.

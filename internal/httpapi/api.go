@@ -61,6 +61,12 @@ func route[I, O any](s *server, op huma.Operation, handle func(context.Context, 
 	})
 }
 
+// jsonResponse describes an answer with the schema of another one of the API.
+func jsonResponse(description, schema string) *huma.Response {
+	body := &huma.MediaType{Schema: &huma.Schema{Ref: "#/components/schemas/" + schema}}
+	return &huma.Response{Description: description, Content: map[string]*huma.MediaType{"application/json": body}}
+}
+
 // forOperators refuses callers without the role, before anything else of the request is looked at.
 func forOperators(op huma.Operation) huma.Operation {
 	op.Errors = append(op.Errors, http.StatusForbidden)

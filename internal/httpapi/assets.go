@@ -79,7 +79,7 @@ func (s *server) assetRoutes() {
 		OperationID: "put-asset", Method: http.MethodPut, Path: "/v1/assets/{id}", Tags: tags,
 		Summary:     "Create or change an asset",
 		Description: "201 when it is new (or new again after it was deleted), 200 when it was there.",
-		Responses:   map[string]*huma.Response{"201": {Description: "Created: the body is the asset, as with 200."}},
+		Responses:   map[string]*huma.Response{"201": jsonResponse("Created", "Asset")},
 		Errors:      []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 	}, s.putAsset)
 	route(s, huma.Operation{

@@ -45,6 +45,7 @@ func TestBadRequestsAreRefusedByName(t *testing.T) {
 		{"GET", "/v1/deletions/" + strings.ToUpper("0000000a-0000-7000-8000-000000000000"), "", 404, "not-found", ""},
 		{"GET", "/v1/deletions/" + uuid, "", 404, "not-found", ""},
 		{"GET", "/v1/batches/not-a-uuid", "", 404, "not-found", ""},
+		{"GET", "/v1/batches/0000000A-0000-7000-8000-000000000000", "", 404, "not-found", ""},
 		{"GET", "/v1/assets?limit=-1", "", 422, "invalid-request", "limit"},
 		{"GET", "/v1/assets?limit=0", "", 422, "invalid-request", "limit"},
 		{"GET", "/v1/assets?limit=1001", "", 422, "invalid-request", "limit"},

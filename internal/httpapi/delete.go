@@ -89,7 +89,7 @@ func (s *server) deleteRoute() {
 		OperationID: "delete-asset", Method: http.MethodDelete, Path: "/v1/assets/{id}", Tags: []string{"deletions"}, DefaultStatus: http.StatusAccepted,
 		Summary:     "Delete an asset",
 		Description: "202 with the deletion while it runs, also when it runs already; 200 once the asset is deleted.",
-		Responses:   map[string]*huma.Response{"200": {Description: "Deleted: the body is the deletion, as with 202."}},
+		Responses:   map[string]*huma.Response{"200": jsonResponse("Deleted", "Deletion")},
 		Errors: []int{
 			http.StatusUnauthorized, http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusLocked, http.StatusServiceUnavailable,
 		},

@@ -17,17 +17,17 @@ type linkIn struct {
 func (s *server) linkRoutes() {
 	const path = "/v1/assets/{id}/links/{type}/{to}"
 	tags := []string{"links"}
-	errors := func() []int {
+	refusals := func() []int {
 		return []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusConflict, http.StatusServiceUnavailable}
 	}
 	route(s, huma.Operation{
-		OperationID: "put-link", Method: http.MethodPut, Path: path, Tags: tags, Summary: "Link an asset to another", Errors: errors(),
+		OperationID: "put-link", Method: http.MethodPut, Path: path, Tags: tags, Summary: "Link an asset to another", Errors: refusals(),
 	}, func(ctx context.Context, in *linkIn) (*struct{}, error) {
 		return nil, s.cfg.Assets.Link(ctx, string(in.ID), in.Type, string(in.To))
 	})
 	route(s, huma.Operation{
 		OperationID: "delete-link", Method: http.MethodDelete, Path: path, Tags: tags, Summary: "Remove a link",
-		Description: "Removing a link never deletes an asset.", Errors: errors(),
+		Description: "Removing a link never deletes an asset.", Errors: refusals(),
 	}, func(ctx context.Context, in *linkIn) (*struct{}, error) {
 		return nil, s.cfg.Assets.Unlink(ctx, string(in.ID), in.Type, string(in.To))
 	})

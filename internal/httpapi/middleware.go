@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -49,7 +50,7 @@ func (s *server) recoverPanics(next http.Handler) http.Handler {
 			if fault == nil {
 				return
 			}
-			if fault == http.ErrAbortHandler || r.Context().Err() != nil {
+			if err, ok := fault.(error); r.Context().Err() != nil || ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(http.ErrAbortHandler)
 			}
 			s.log.ErrorContext(r.Context(), "request panicked", "method", r.Method, "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))

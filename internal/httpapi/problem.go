@@ -17,8 +17,10 @@ const problemType = "application/problem+json"
 // retryAfter is how many seconds a caller is asked to wait when a store does not answer.
 const retryAfter = 5
 
-// document is a problem document. It is what every refusal and failure leaves as.
-type document struct {
+// problemDocument is a problem document. It is what every refusal and failure leaves as.
+type problemDocument struct {
+	_ struct{} `additionalProperties:"true"` // the problem's own members
+
 	Type   string `json:"type" doc:"The problem's stable name, /problems/NAME." example:"/problems/has-dependants"`
 	Title  string `json:"title" doc:"The name in words."`
 	Status int    `json:"status" doc:"The HTTP status code."`
@@ -30,17 +32,17 @@ type document struct {
 }
 
 // newDocument makes the document of a refusal.
-func newDocument(p *problem.Problem) *document {
+func newDocument(p *problem.Problem) *problemDocument {
 	title := strings.ReplaceAll(string(p.Name), "-", " ")
-	return &document{
+	return &problemDocument{
 		Type: "/problems/" + string(p.Name), Title: strings.ToUpper(title[:1]) + title[1:], Status: p.Name.Status(),
 		Detail: p.Detail, Field: p.Field, name: p.Name, members: p.Members,
 	}
 }
 
 // MarshalJSON puts the problem's own members behind the common ones.
-func (d *document) MarshalJSON() ([]byte, error) {
-	type common document
+func (d *problemDocument) MarshalJSON() ([]byte, error) {
+	type common problemDocument
 	text, err := json.Marshal((*common)(d))
 	if err != nil || len(d.members) == 0 {
 		return text, err
@@ -53,16 +55,16 @@ func (d *document) MarshalJSON() ([]byte, error) {
 }
 
 // Error makes the document an error that huma writes as it is.
-func (d *document) Error() string { return string(d.name) + ": " + d.Detail }
+func (d *problemDocument) Error() string { return string(d.name) + ": " + d.Detail }
 
 // GetStatus is the status code of the answer.
-func (d *document) GetStatus() int { return d.Status }
+func (d *problemDocument) GetStatus() int { return d.Status }
 
 // ContentType is that of every problem document, whatever the caller accepts.
-func (d *document) ContentType(string) string { return problemType }
+func (d *problemDocument) ContentType(string) string { return problemType }
 
 // GetHeaders are the headers that belong to the status code.
-func (d *document) GetHeaders() http.Header {
+func (d *problemDocument) GetHeaders() http.Header {
 	h := http.Header{}
 	switch d.name {
 	case problem.Unauthenticated:
@@ -74,15 +76,14 @@ func (d *document) GetHeaders() http.Header {
 }
 
 // documentOf turns any error of a service into a document. What is not a refusal is told in the log, never to the caller.
-func (s *server) documentOf(ctx context.Context, call string, err error) *document {
+func (s *server) documentOf(ctx context.Context, call string, err error) *problemDocument {
 	p := problem.As(err)
 	switch {
 	case p != nil:
-	case errors.Is(err, context.Canceled):
-		// The caller has gone: nobody reads this answer.
-		p = problem.New(problem.Unavailable, "the request was given up")
+	case errors.Is(err, context.Canceled): // the caller has gone: nobody reads this answer
+		return newDocument(problem.New(problem.Unavailable, "the request was given up"))
 	case errors.Is(err, context.DeadlineExceeded):
-		p = problem.New(problem.Unavailable, "there was no answer in time; nothing is known to have changed: try again")
+		p = problem.New(problem.Unavailable, "there was no answer in time; whether anything has changed is not known: ask again")
 	default:
 		p = problem.New(problem.Internal, "this is a fault of the service; its log tells more")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -247,6 +248,12 @@ func TestPages(t *testing.T) {
 	paths, _ := document["paths"].(map[string]any)
 	if version, _ := document["openapi"].(string); !strings.HasPrefix(version, "3.1") || len(paths) < 20 {
 		t.Errorf("OpenAPI %v with %d paths", document["openapi"], len(paths))
+	}
+	schemas, _ := document["components"].(map[string]any)["schemas"].(map[string]any)
+	for _, ref := range regexp.MustCompile(`"#/components/schemas/(\w+)"`).FindAllStringSubmatch(c.call("GET", "/openapi.json", "").Body, -1) {
+		if schemas[ref[1]] == nil {
+			t.Errorf("the document refers to %s, which it does not have", ref[1])
+		}
 	}
 	for target, want := range map[string]string{"/": `href="docs"`, "/docs": "/v1/assets/{id}"} {
 		a := c.call("GET", target, "").want(200)
