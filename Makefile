@@ -18,7 +18,7 @@ help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 build: ## bin/tombstone, with `dev` and its embedded stores
-	go build -trimpath -ldflags "$(LDFLAGS)" -o bin/tombstone ./cmd/tombstone
+	go build -ldflags "$(LDFLAGS)" -o bin/tombstone ./cmd/tombstone
 
 dist: ## dist/tombstone, static, as it goes into the image
 	CGO_ENABLED=0 go build -trimpath -tags $(PRODUCTION) -ldflags "$(LDFLAGS)" -o dist/tombstone ./cmd/tombstone
