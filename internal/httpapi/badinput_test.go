@@ -103,7 +103,7 @@ func TestBodiesHaveALimit(t *testing.T) {
 func TestBodiesAreJSON(t *testing.T) {
 	c, _ := serve(t)
 	for _, media := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "nonsense"} {
-		c.call("PUT", "/v1/assets/x", mesh, "Content-Type", media).problem(422, "invalid-request", "body")
+		c.call("PUT", "/v1/assets/x", mesh, "Content-Type", media).problem(422, "invalid-request", "Content-Type")
 	}
 	c.call("PUT", "/v1/assets/x", mesh, "Content-Type", "application/json; charset=utf-8").want(201)
 	c.call("POST", "/v1/assets", `{"id":"y","kind":"mesh"}`).problem(422, "invalid-request", "Content-Type")

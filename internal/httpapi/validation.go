@@ -45,6 +45,8 @@ func validationProblem(status int, message string, errs []error) *problem.Proble
 		}
 	}
 	switch {
+	case status == http.StatusUnsupportedMediaType:
+		return problem.New(problem.InvalidRequest, "send the body as application/json").At("Content-Type")
 	case status >= http.StatusInternalServerError:
 		return problem.New(problem.Internal, "%s", message)
 	case len(faults) == 0:
