@@ -55,9 +55,10 @@ func (s *stores) lookAtDocuments(ctx context.Context, sc *scene) (map[string]boo
 	return found, all.Err()
 }
 
-// versions lists a scene's bucket.
+// versions lists a scene's bucket, each version once: a store may repeat one at the border of two pages.
 func (s *stores) versions(ctx context.Context, sc *scene) ([]objectVersion, error) {
 	var found []objectVersion
+	seen := map[objectVersion]bool{}
 	bucket := sc.bucket()
 	pages := s3.NewListObjectVersionsPaginator(s.objects, &s3.ListObjectVersionsInput{Bucket: &bucket})
 	for pages.HasMorePages() {
@@ -65,7 +66,12 @@ func (s *stores) versions(ctx context.Context, sc *scene) ([]objectVersion, erro
 		if err != nil {
 			return nil, fmt.Errorf("list versions: %w", err)
 		}
-		found = append(found, entries(p.Versions, p.DeleteMarkers)...)
+		for _, v := range entries(p.Versions, p.DeleteMarkers) {
+			if !seen[v] {
+				found = append(found, v)
+			}
+			seen[v] = true
+		}
 	}
 	return found, nil
 }
