@@ -107,7 +107,7 @@ func fill(ctx context.Context, tx dependency.Tx, count int) error {
 	for i := range count {
 		id, did := fmt.Sprintf("plan-%d-%d", count, i), uuid.Must(uuid.NewV7()).String()
 		owner := fmt.Sprintf("owner-%d", i%10)
-		nodes = append(nodes, dependency.Node{ID: id, Kind: "mesh", Owner: owner, Generation: did, Status: dependency.Deleting, Deletion: did})
+		nodes = append(nodes, dependency.Node{ID: id, Kind: "mesh", Owner: owner, Generation: did, Status: dependency.Live})
 		links = append(links, dependency.Link{From: id, Type: "USES", To: nodes[0].ID}, dependency.Link{From: id, Type: "PART", To: nodes[0].ID})
 		deletions = append(deletions, dependency.DeletionRecord{ID: did, Root: id, Owner: owner, Status: dependency.Deleting, Batch: owner, DueAt: now})
 		erasures = append(erasures, dependency.Erasure{Deletion: did, Asset: id, CheckAt: now})
@@ -137,7 +137,9 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	for _, types := range [][]string{{"USES"}, {"PART"}, {"USES", "PART"}} {
 		note(tx.Incoming(ctx, ids[0], types, dependency.Link{}, 10))
 		note(tx.Dependants(ctx, ids, types, 10))
+		note(tx.Sources(ctx, ids, types, 10))
 	}
+	note(tx.HiddenLinks(ctx, ids, "d"))
 	note(tx.Deletions(ctx, ids))
 	one, some, late := []dependency.Status{dependency.Deleting}, []dependency.Status{dependency.Deleting, dependency.Scheduled}, true
 	for _, f := range []dependency.DeletionFilter{{}, {Statuses: one}, {Statuses: some}, {Owner: "owner-1"}, {Batch: "owner-1"}, {Stalled: &late}} {
