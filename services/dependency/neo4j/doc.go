@@ -1,4 +1,4 @@
-// Package neo4j keeps the graph in Neo4j 5 (5.13 or later), one database, any edition.
+// Package neo4j keeps the graph in one database of Neo4j 5 (tested with 5.26), in any edition.
 //
 // # What is stored
 //
