@@ -21,7 +21,6 @@ import (
 func (b *Bus) Ensure(ctx context.Context) (created []string, err error) {
 	created, anew, err := b.ensure(ctx)
 	for _, stream := range anew {
-		b.Logger.Warn("stream was made anew, it is empty", "stream", stream)
 		if b.OnRecreated != nil {
 			b.OnRecreated(stream)
 		}
@@ -41,7 +40,12 @@ func (b *Bus) ensure(ctx context.Context) (created, anew []string, err error) {
 		if isNew {
 			created = append(created, want.Name)
 		}
-		if known, seen := b.made[want.Name]; isNew || seen && !known.Equal(made) {
+		switch known, seen := b.made[want.Name]; {
+		case seen && !known.Equal(made):
+			b.Logger.Warn("stream was lost and made anew, it is empty", "stream", want.Name)
+			anew = append(anew, want.Name)
+		case isNew:
+			b.Logger.Info("stream made", "stream", want.Name)
 			anew = append(anew, want.Name)
 		}
 		b.made[want.Name] = made
