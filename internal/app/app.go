@@ -124,18 +124,18 @@ func (p *process) close() error {
 	return errors.Join(errs...)
 }
 
-// awaitReady waits until every store answers and is prepared.
-func (p *process) awaitReady(ctx context.Context) error {
+// awaitReady waits until every store answers and is prepared; false when ctx ended first.
+func (p *process) awaitReady(ctx context.Context) bool {
 	for {
 		faults := make([]error, len(p.ready.checks))
 		for i, c := range p.ready.checks {
 			faults[i] = c.Ping(ctx)
 		}
 		if errors.Join(faults...) == nil {
-			return nil
+			return true
 		}
 		if !rest(ctx, readyPoll) {
-			return ctx.Err()
+			return false
 		}
 	}
 }

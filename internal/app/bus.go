@@ -3,8 +3,6 @@ package app
 import (
 	"context"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/tombstone-project/tombstone/saga/jetstream"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -12,7 +10,7 @@ import (
 // bus is the broker as the parts share it.
 type bus struct {
 	*jetstream.Bus
-	conn     *nats.Conn
+	conn     *jetstream.Conn
 	prepared chan struct{}
 	lost     chan struct{} // a stream was made anew
 }

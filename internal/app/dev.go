@@ -134,8 +134,8 @@ func runDev(ctx context.Context, o DevOptions, p *policy.Policy, stack *devstack
 		return err
 	}
 	proc.part("ready", func(ctx context.Context) error {
-		if err := proc.awaitReady(ctx); err != nil {
-			return nil // stopped before it was
+		if !proc.awaitReady(ctx) {
+			return nil
 		}
 		if err := writeAddresses(file, addresses); err != nil {
 			return err

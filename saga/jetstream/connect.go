@@ -8,6 +8,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
+// Conn is a connection to the broker, which a bus and the questions between the services share.
+type Conn = nats.Conn
+
 // Connect opens a connection that never gives up: it is made even when the broker is away, and comes back whenever the
 // broker does. While there is none, calls fail at once instead of being kept and sent later, when nobody waits for them
 // any more. credentials is the path of a credentials file; empty for none.

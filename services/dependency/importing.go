@@ -250,20 +250,21 @@ func (sp *spool) each(do func([]spooled) error) error {
 	for {
 		var s spooled
 		err := dec.Decode(&s)
-		if err != nil && !errors.Is(err, io.EOF) {
+		end := errors.Is(err, io.EOF)
+		if err != nil && !end {
 			return fmt.Errorf("read the spool of an import: %w", err)
 		}
-		if err == nil {
+		if !end {
 			batch = append(batch, s)
 			links += len(*s.Put.Links)
 		}
-		if len(batch) > 0 && (err != nil || len(batch) == importBatch || links >= linkBatchMax) {
+		if len(batch) > 0 && (end || len(batch) == importBatch || links >= linkBatchMax) {
 			if err := do(batch); err != nil {
 				return err
 			}
 			batch, links = nil, 0
 		}
-		if err != nil {
+		if end {
 			return nil
 		}
 	}

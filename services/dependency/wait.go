@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -77,7 +78,7 @@ func (s *Service) await(ctx context.Context, d Deletion, wait time.Duration) (De
 
 // ignoreUnavailable: a store that went away while we waited does not take the acceptance back.
 func ignoreUnavailable(err error) error {
-	if problemNamed(err, problem.Unavailable) || err == context.DeadlineExceeded || err == context.Canceled {
+	if problemNamed(err, problem.Unavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err

@@ -39,8 +39,8 @@ func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptR
 	if err != nil {
 		return acceptResult{}, err
 	}
-	if err := w.refuseClosure(c); err != nil {
-		return acceptResult{err: err}, nil
+	if refusal := w.refuseClosure(c); refusal != nil {
+		return acceptResult{err: refusal}, nil
 	}
 	d := w.entomb(it, c.order, c.why)
 	for _, l := range c.hide {

@@ -115,8 +115,10 @@ func (s *Stores) Snapshot(t *testing.T) Snapshot {
 	return snap
 }
 
-// With gives the places that hold the text, in a new snapshot; Without the others.
-func (s Snapshot) With(text string) Snapshot    { return s.where(text, true) }
+// With gives the places that hold the text, in a new snapshot.
+func (s Snapshot) With(text string) Snapshot { return s.where(text, true) }
+
+// Without gives the other places.
 func (s Snapshot) Without(text string) Snapshot { return s.where(text, false) }
 
 func (s Snapshot) where(text string, want bool) Snapshot {
