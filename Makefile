@@ -73,7 +73,7 @@ compose-smoke: build image ## start them, delete an asset, look into the stores,
 	TOMBSTONE_IMAGE=$(IMAGE) .ci/compose-smoke
 
 readme: build ## run the commands of README.md and of the examples
-	.ci/readme README.md examples/*/README.md
+	.ci/readme README.md $(wildcard examples/*/README.md)
 
 ci: ## all that a change must pass
 	.ci/run
