@@ -4,7 +4,7 @@
 //
 // All of them keep their data below one folder: `jetstream/`, `documents/` and `blobs/`. The folder survives a SIGKILL:
 // the next Start repairs what a kill can leave half made in it (see repair.go) and takes it up again. Start locks the
-// folder against a second process.
+// folder against a second process (on Unix; the package builds nowhere else).
 //
 // Two properties of versitygw reach out of this package. Only one of it can run in a process at a time, and it works
 // with paths relative to the process's working directory, so while it runs the working directory is its own folder.

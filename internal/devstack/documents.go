@@ -2,6 +2,7 @@ package devstack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -50,8 +51,7 @@ func Documents(ctx context.Context, o Options) (*DocumentServer, error) {
 		return nil, fmt.Errorf("start document server: %w", err)
 	}
 	if err := s.probe(ctx); err != nil {
-		_ = s.Stop(ctx)
-		return nil, fmt.Errorf("start document server: %w", err)
+		return nil, errors.Join(fmt.Errorf("start document server: %w", err), s.Stop(context.WithoutCancel(ctx)))
 	}
 	return s, nil
 }

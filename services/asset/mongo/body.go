@@ -3,7 +3,6 @@ package mongo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"strings"
 
@@ -98,22 +97,23 @@ func (s *Store) Get(ctx context.Context, ref asset.DocumentRef) (map[string]any,
 	delete(document, "_id")
 	delete(document, field(ref))
 	delete(document, asset.FieldGeneration)
-	body, ok := plain(document).(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("read document: unexpected form %T", plain(document))
+	return plainFields(document), nil
+}
+
+// plainFields turns a document's values into Go's.
+func plainFields(document bson.M) map[string]any {
+	out := make(map[string]any, len(document))
+	for name, value := range document {
+		out[name] = plain(value)
 	}
-	return body, nil
+	return out
 }
 
 // plain turns the driver's documents and arrays into Go's; other values stay as they are.
 func plain(value any) any {
 	switch v := value.(type) {
 	case bson.M:
-		out := make(map[string]any, len(v))
-		for name, inner := range v {
-			out[name] = plain(inner)
-		}
-		return out
+		return plainFields(v)
 	case bson.D:
 		out := make(map[string]any, len(v))
 		for _, e := range v {

@@ -3,6 +3,7 @@ package s3
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,10 +24,11 @@ import (
 // next older one back as the current one, each time. Keys that XML cannot carry go one by one; uploads are aborted.
 func (s *Store) Delete(ctx context.Context, bucket string, versions []asset.Version) []error {
 	d := deletion{store: s, bucket: bucket, versions: versions, errs: make([]error, len(versions))}
+	keepsVersions := sync.OnceValues(func() (bool, error) { return s.keepsVersions(ctx, bucket) })
 	var batched, single []int
 	for _, i := range oldestFirst(versions) {
 		v := versions[i]
-		switch d.errs[i] = d.check(ctx, v); {
+		switch d.errs[i] = check(v, keepsVersions); {
 		case d.errs[i] != nil:
 		case v.Upload || !inXML(v.Key):
 			single = append(single, i)
@@ -34,8 +36,10 @@ func (s *Store) Delete(ctx context.Context, bucket string, versions []asset.Vers
 			batched = append(batched, i)
 		}
 	}
-	for chunk := range slices.Chunk(batched, s.batch) {
-		d.batch(ctx, chunk)
+	for len(batched) > 0 {
+		n := min(s.sizes.get(bucket), len(batched))
+		d.batch(ctx, batched[:n])
+		batched = batched[n:]
 	}
 	var g errgroup.Group
 	g.SetLimit(lanes)
@@ -83,16 +87,18 @@ type deletion struct {
 }
 
 // check refuses what must not be sent.
-func (d *deletion) check(ctx context.Context, v asset.Version) error {
-	if v.Key == "" {
+func check(v asset.Version, keepsVersions func() (bool, error)) error {
+	switch {
+	case v.Key == "":
 		return asset.ErrEmptyKey
-	}
-	if v.ID != "" {
+	case v.ID != "":
 		return nil
+	case v.Upload:
+		return asset.ErrNoVersion
 	}
-	if keeps, err := d.store.keepsVersions(ctx, d.bucket); err != nil {
+	if keeps, err := keepsVersions(); err != nil {
 		return err
-	} else if keeps || v.Upload {
+	} else if keeps {
 		return asset.ErrNoVersion
 	}
 	if !inXML(v.Key) && strings.Contains("/"+v.Key+"/", "/../") {
@@ -115,6 +121,9 @@ func (d *deletion) batch(ctx context.Context, chunk []int) {
 		return err
 	})
 	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			d.store.sizes.shrink(d.bucket, len(chunk))
+		}
 		err = fault("delete objects", d.bucket, err)
 		for _, i := range chunk {
 			d.errs[i] = err

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tombstone-project/tombstone/services/asset"
+	"github.com/tombstone-project/tombstone/services/asset/s3"
 )
 
 func version(key, id string) asset.Version { return asset.Version{Key: key, ID: id} }
@@ -88,6 +89,44 @@ func TestBatchesAreFullAndNeverEmpty(t *testing.T) {
 		if diff := cmp.Diff(want, sizes); diff != "" {
 			t.Errorf("%d versions (-want +got):\n%s", n, diff)
 		}
+	}
+}
+
+func TestABatchThatTookTooLongIsSmallerTheNextTime(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	var sizes []int
+	f := &fake{}
+	f.answer = func(r request) (int, string) {
+		n := len(batchOf(t, r).Objects)
+		f.mu.Lock()
+		sizes = append(sizes, n)
+		f.mu.Unlock()
+		if n > 250 {
+			<-release
+		}
+		return 200, emptyBatch
+	}
+	endpoint := serveFake(t, f)
+	defer close(release)
+	s := open(t, s3.Config{Endpoint: endpoint, Region: "r", AccessKey: "a", SecretKey: "s", Timeout: 2 * time.Second})
+	versions := make([]asset.Version, 1000)
+	for i := range versions {
+		versions[i] = version(fmt.Sprintf("k%04d", i), "v")
+	}
+	for left := versions; len(left) > 0; {
+		var again []asset.Version
+		for i, err := range s.Delete(t.Context(), "assets", left) {
+			if err != nil {
+				again = append(again, left[i])
+			}
+		}
+		left = again
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if diff := cmp.Diff([]int{1000, 500, 250, 250, 250, 250}, sizes); diff != "" {
+		t.Errorf("batches (-want +got):\n%s", diff)
 	}
 }
 

@@ -75,13 +75,8 @@ func TestAnIdentityThatMayNotListBucketsHasBeenAnswered(t *testing.T) {
 }
 
 func TestAConfigurationThatCannotWorkIsRefused(t *testing.T) {
-	for name, c := range map[string]s3.Config{
-		"half a key pair": {Region: "r", AccessKey: "a"},
-		"a batch too big": {Region: "r", Batch: 1001},
-	} {
-		if _, err := s3.Open(t.Context(), c); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+	if _, err := s3.Open(t.Context(), s3.Config{Region: "r", AccessKey: "a"}); err == nil {
+		t.Error("half a key pair: no error")
 	}
 }
 

@@ -32,11 +32,8 @@ type Config struct {
 	// AccessKey and SecretKey; both empty: the SDK's usual chain.
 	AccessKey string
 	SecretKey string
-	// Timeout of one request, its answer included; default 30s. A batch of a slow store must fit in.
+	// Timeout of one request, its answer and its repeats included; default 30s.
 	Timeout time.Duration
-	// Batch is how many keys one request deletes at most: 1 to 1,000, default 1,000. Less for a store that takes so long over
-	// a full batch that it runs into Timeout.
-	Batch int
 }
 
 // Store is an object store.
@@ -44,8 +41,8 @@ type Store struct {
 	options s3.Options
 	http    *http.Client
 	timeout time.Duration
-	batch   int
 	modes   modes
+	sizes   sizes
 
 	mu      sync.Mutex
 	clients map[string]*s3.Client // by bucket
@@ -62,9 +59,6 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if (c.AccessKey == "") != (c.SecretKey == "") {
 		return nil, errors.New("blobs: access key and secret key belong together; one is missing")
 	}
-	if c.Batch < 0 || c.Batch > maxBatch {
-		return nil, fmt.Errorf("blobs: a batch of %d keys; at most %d", c.Batch, maxBatch)
-	}
 	load := []func(*config.LoadOptions) error{config.WithRegion(c.Region)}
 	if c.AccessKey != "" {
 		load = append(load, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, "")))
@@ -73,8 +67,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure blobs: %w", err)
 	}
-	s := &Store{http: newHTTPClient(), timeout: cmp.Or(c.Timeout, 30*time.Second), batch: cmp.Or(c.Batch, maxBatch),
-		clients: map[string]*s3.Client{}}
+	s := &Store{http: newHTTPClient(), timeout: cmp.Or(c.Timeout, 30*time.Second), clients: map[string]*s3.Client{}}
 	s.options = s3.NewFromConfig(loaded).Options()
 	s.options.HTTPClient = s.http
 	s.options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired

@@ -79,6 +79,9 @@ func documentKeys(d documents) {
 		ok(d.t, "get "+ref.Key, err)
 		same(d.t, "key", body["key"], any(ref.Key))
 		d.deletes(ref)
+		if i%10 != 9 && i != len(all)-1 {
+			continue // each look at the rest asks for all of them
+		}
 		rest := make([]bool, len(all))
 		for j := range rest {
 			rest[j] = j > i
