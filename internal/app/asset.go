@@ -30,6 +30,7 @@ func (p *process) assetService(ctx context.Context, b *bus, gate asset.Gate, key
 	if err != nil {
 		return nil, err
 	}
+	p.closers = append(p.closers, func() error { blobs.Close(); return nil })
 	p.blobs = blobs
 	c := asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Gate: gate, Publisher: b, Names: p.names, Log: p.log}
 	eraser := asset.NewEraser(c)
