@@ -83,7 +83,7 @@ func attributeValue(s Subject, p piece) (string, error) {
 	text, ok := attributeText(given)
 	switch {
 	case !ok:
-		return refuse("is neither a text nor a whole number, and a place is made of it")
+		return refuse("is neither a text nor a whole number below 2^53, and a place is made of it; send greater numbers as text")
 	case text == "":
 		return refuse("is empty, and a place is made of it")
 	case !utf8.ValidString(text):
@@ -97,7 +97,7 @@ func attributeValue(s Subject, p piece) (string, error) {
 	return text, nil
 }
 
-// exactFloat is the greatest whole number up to which every whole number is a float64.
+// exactFloat is the least whole number that cannot be told from its neighbour as a float64: JSON's 2^53 + 1 is read as 2^53.
 const exactFloat = 1 << 53
 
 // attributeText gives the text of a string or of a whole number; ok is false for anything else.
@@ -116,7 +116,7 @@ func attributeText(given any) (text string, ok bool) {
 		}
 		return attributeText(f)
 	case float64:
-		if v != math.Trunc(v) || math.Abs(v) > exactFloat {
+		if v != math.Trunc(v) || math.Abs(v) >= exactFloat {
 			return "", false
 		}
 		return strconv.FormatInt(int64(v), 10), true

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
@@ -29,6 +30,22 @@ func TestEncodeSegment(t *testing.T) {
 	} {
 		if got := encodeSegment(value); got != want {
 			t.Errorf("%q: want %q, got %q", value, want, got)
+		}
+	}
+}
+
+// JSON numbers from 2^53 on are read as a neighbour: the place would be that of another asset's document.
+func TestAnAttributeIsAPlaceOnlyWhereItIsExact(t *testing.T) {
+	for number, want := range map[string]string{
+		"7": "7", "-7": "-7", "0": "0", "9007199254740991": "9007199254740991", "1e3": "1000",
+		"9007199254740992": "", "9007199254740993": "", "-9007199254740993": "", "9223372036854775807": "", "1.5": "", "1e400": "",
+	} {
+		exact := json.Number(number)
+		float, _ := exact.Float64()
+		for _, given := range []any{exact, float} {
+			if got, ok := attributeText(given); got != want || ok != (want != "") {
+				t.Errorf("%T %v: want %q, got %q, %v", given, given, want, got, ok)
+			}
 		}
 	}
 }
