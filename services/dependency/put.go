@@ -12,6 +12,9 @@ import (
 	"github.com/tombstone-project/tombstone/problem"
 )
 
+// maxAssetBytes bounds what one asset may declare, so that an owner's sum of 64 bits has room for thousands of them.
+const maxAssetBytes = 1 << 50
+
 // putItem is one creation or change of an asset, checked as far as it can be without the graph.
 type putItem struct {
 	by    Caller
@@ -59,8 +62,8 @@ func (s *Service) checkPut(by Caller, id string, put Put) (putItem, error) {
 		return item, problem.New(problem.UnknownKind, "the policy has no kind %q; it has %s", put.Kind, quoteAll(slices.Sorted(maps.Keys(s.policy.Kinds)))).At("kind")
 	}
 	item.kind = kind
-	if put.Bytes != nil && *put.Bytes < 0 {
-		return item, problem.New(problem.InvalidRequest, "bytes is %d; it cannot be negative", *put.Bytes).At("bytes")
+	if put.Bytes != nil && (*put.Bytes < 0 || *put.Bytes > maxAssetBytes) {
+		return item, problem.New(problem.InvalidRequest, "bytes is %d; send 0 to %d (1 PiB)", *put.Bytes, int64(maxAssetBytes)).At("bytes")
 	}
 	if put.Links != nil {
 		for i, l := range *put.Links {

@@ -44,7 +44,7 @@ func TestRefusalsOfPuts(t *testing.T) {
 	}
 	foreign("theirs")
 	link := func(kind, to string) *[]dependency.LinkTo { return &[]dependency.LinkTo{{Type: kind, To: to}} }
-	negative := int64(-1)
+	negative, tooMany := int64(-1), int64(1<<50+1)
 	cases := []struct {
 		name  string
 		id    string
@@ -59,6 +59,7 @@ func TestRefusalsOfPuts(t *testing.T) {
 		{"unknown kind", "new", dependency.Put{Kind: "zebra"}, problem.UnknownKind, "kind"},
 		{"kind changed", "mine", dependency.Put{Kind: "bare"}, problem.KindChanged, "kind"},
 		{"negative bytes", "new", dependency.Put{Kind: "item", Bytes: &negative}, problem.InvalidRequest, "bytes"},
+		{"more bytes than a sum has room for", "new", dependency.Put{Kind: "item", Bytes: &tooMany}, problem.InvalidRequest, "bytes"},
 		{"unknown link type", "new", dependency.Put{Kind: "item", Links: link("LOVES", "mine")}, problem.UnknownLinkType, "links[0]"},
 		{"self-link", "new", dependency.Put{Kind: "item", Links: link("NEEDS", "new")}, problem.SelfLink, "links[0]"},
 		{"missing target", "new", dependency.Put{Kind: "item", Links: link("NEEDS", "nobody")}, problem.LinkTargetNotFound, "links[0].to"},
