@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/problem"
 )
@@ -242,71 +241,6 @@ func onHold(n Node) error {
 func hasDependants(id string, d Dependants) error {
 	return problem.New(problem.HasDependants, "%d assets depend on %q: %s; delete them first, or ask with_dependants", d.Total, id, quoteSome(d.First, d.Total)).
 		With("dependants", d.First).With("dependants_total", d.Total)
-}
-
-// entomb turns nodes into tombstones, the root first, with their deletion, their flags and the first line of the trail.
-// due_at is the latest of all their graces.
-func (w *acceptWorld) entomb(it acceptItem, ids []string, why map[string]string) DeletionRecord {
-	root := w.nodes[ids[0]]
-	d := DeletionRecord{ID: newID(), Root: root.ID, Owner: root.Owner, Status: Deleting, RequestedBy: it.by.Subject, Reason: it.Reason,
-		TraceParent: it.TraceParent, RequestedAt: w.now, DueAt: w.now.Add(w.grace(ids)), Total: len(ids)}
-	if d.DueAt.After(w.now) { // the claim that begins it comes when it is due
-		d.Status = Scheduled
-	}
-	for position, id := range ids {
-		w.entombOne(d, position, w.nodes[id], why[id])
-	}
-	w.running[d.ID] = d
-	w.deletions = append(w.deletions, d)
-	w.tell(root.ID, Entry{Type: events.TypeDeletionRequested, Deletion: d.ID, Generation: root.Generation, By: d.RequestedBy, Reason: d.Reason})
-	return d
-}
-
-func (w *acceptWorld) grace(ids []string) (longest time.Duration) {
-	for _, id := range ids {
-		if kind, ok := w.s.policy.Kind(w.nodes[id].Kind); ok {
-			longest = max(longest, kind.Grace)
-		}
-	}
-	return longest
-}
-
-func (w *acceptWorld) entombOne(d DeletionRecord, position int, n Node, why string) {
-	kind, _ := w.s.policy.Kind(n.Kind)
-	e := Erasure{Deletion: d.ID, Asset: n.ID, Position: position, Kind: n.Kind, Owner: n.Owner, Generation: n.Generation, Why: why}
-	e.Parts, e.Steps = partsOf(n, kind)
-	c := Command{ID: newID(), Deletion: d.ID, Asset: n.ID, DueAt: d.DueAt, Since: w.now}
-	if d.Status == Deleting {
-		e.CheckAt = w.now.Add(w.s.policy.ResendAfter)
-		if !w.paused {
-			c.ClaimedBy, c.ClaimedUntil = w.s.cfg.Replica, w.now.Add(w.s.cfg.ClaimFor)
-		}
-	}
-	n.Status, n.Deletion, n.RequestedAt, n.DueAt = Deleting, d.ID, d.RequestedAt, d.DueAt
-	w.save(n)
-	w.erasures, w.commands = append(w.erasures, e), append(w.commands, c)
-	w.account(n.Owner, 0, 0, n.Bytes)
-}
-
-// partsOf gives the steps of an erasure, and the generations of its parts where they are not simply the asset's.
-func partsOf(n Node, kind *policy.Kind) (parts map[string]string, steps []Step) {
-	if kind == nil {
-		return nil, nil
-	}
-	for _, p := range kind.Parts {
-		step := Step{Part: p.Name, Generation: n.Generation, Status: StepWaiting}
-		if own, ok := n.Parts[p.Name]; ok {
-			step.Generation = own.Generation
-		}
-		steps = append(steps, step)
-	}
-	if slices.ContainsFunc(steps, func(s Step) bool { return s.Generation != n.Generation }) {
-		parts = map[string]string{}
-		for _, s := range steps {
-			parts[s.Part] = s.Generation
-		}
-	}
-	return parts, steps
 }
 
 // repeat answers with a deletion that exists already, also one of this very transaction.
