@@ -28,7 +28,7 @@ func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http
 	c := httpapi.Config{Auth: who, Checks: p.ready.checks, Registerer: p.registry, RequestTimeout: p.cfg.RequestTimeout, Version: p.info.Version,
 		Logger: p.log, Metrics: promhttp.HandlerFor(p.registry, promhttp.HandlerOpts{})}
 	if deps != nil {
-		c.Assets, c.Deletions, c.Operations = deps, deps, deps
+		c.Dependency = deps
 	}
 	if assets != nil {
 		c.Documents = documents{assets}

@@ -102,7 +102,7 @@ func readErrors() []int {
 }
 
 func (s *server) putAsset(ctx context.Context, in *putAssetIn) (*assetOut, error) {
-	a, outcome, err := s.cfg.Assets.PutAsset(ctx, string(in.ID), in.Body.put())
+	a, outcome, err := s.cfg.Dependency.PutAsset(ctx, string(in.ID), in.Body.put())
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +114,12 @@ func (s *server) putAsset(ctx context.Context, in *putAssetIn) (*assetOut, error
 }
 
 func (s *server) getAsset(ctx context.Context, in *getAssetIn) (*assetOut, error) {
-	a, err := s.cfg.Assets.Asset(ctx, string(in.ID))
+	a, err := s.cfg.Dependency.Asset(ctx, string(in.ID))
 	return &assetOut{Status: http.StatusOK, Body: filledAsset(a)}, err
 }
 
 func (s *server) listAssets(ctx context.Context, in *listAssetsIn) (*assetsOut, error) {
-	page, err := s.cfg.Assets.Assets(ctx, dependency.AssetQuery{
+	page, err := s.cfg.Dependency.Assets(ctx, dependency.AssetQuery{
 		Kind: in.Kind, Status: dependency.Status(in.Status), Owner: in.Owner, Cursor: string(in.Cursor), Limit: in.Limit,
 	})
 	page.Items = filled(page.Items)
@@ -130,7 +130,7 @@ func (s *server) listAssets(ctx context.Context, in *listAssetsIn) (*assetsOut, 
 }
 
 func (s *server) listDependants(ctx context.Context, in *dependantsIn) (*dependantsOut, error) {
-	page, err := s.cfg.Assets.Dependants(ctx, string(in.ID), string(in.Cursor))
+	page, err := s.cfg.Dependency.Dependants(ctx, string(in.ID), string(in.Cursor))
 	page.Items = filled(page.Items)
 	return &dependantsOut{Body: page}, err
 }

@@ -94,7 +94,7 @@ func (s *server) deleteRoute() {
 			http.StatusUnauthorized, http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusLocked, http.StatusServiceUnavailable,
 		},
 	}, func(ctx context.Context, in *deleteIn) (*acceptedOut, error) {
-		d, err := s.cfg.Deletions.Delete(ctx, string(in.ID), in.request())
+		d, err := s.cfg.Dependency.Delete(ctx, string(in.ID), in.request())
 		return accepted(d), err
 	})
 }

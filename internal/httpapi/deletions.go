@@ -50,18 +50,14 @@ func (s *server) deletionRoutes() {
 		OperationID: "get-deletion", Method: http.MethodGet, Path: "/v1/deletions/{did}", Tags: tags,
 		Summary: "Read a deletion with its first steps", Errors: readErrors(),
 	}, func(ctx context.Context, in *getDeletionIn) (*deletionOut, error) {
-		d, err := s.cfg.Deletions.Deletion(ctx, string(in.Deletion), string(in.Cursor))
+		d, err := s.cfg.Dependency.Deletion(ctx, string(in.Deletion), string(in.Cursor))
 		return &deletionOut{Body: filledDeletion(d)}, err
 	})
 	route(s, huma.Operation{
 		OperationID: "list-deletions", Method: http.MethodGet, Path: "/v1/deletions", Tags: tags,
 		Summary: "List deletions, newest first", Errors: readErrors(),
 	}, func(ctx context.Context, in *listDeletionsIn) (*deletionsOut, error) {
-		page, err := s.cfg.Deletions.Deletions(ctx, in.query())
-		page.Items = filled(page.Items)
-		for i := range page.Items {
-			page.Items[i] = filledDeletion(page.Items[i])
-		}
-		return &deletionsOut{Body: page}, err
+		page, err := s.cfg.Dependency.Deletions(ctx, in.query())
+		return &deletionsOut{Body: filledDeletions(page)}, err
 	})
 }

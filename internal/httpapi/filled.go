@@ -26,3 +26,11 @@ func filledDeletion(d dependency.Deletion) dependency.Deletion {
 	d.Steps = filled(d.Steps)
 	return d
 }
+
+func filledDeletions(page dependency.Page[dependency.Deletion]) dependency.Page[dependency.Deletion] {
+	page.Items = filled(page.Items)
+	for i := range page.Items {
+		page.Items[i] = filledDeletion(page.Items[i])
+	}
+	return page
+}

@@ -54,6 +54,8 @@ func (s *server) timeout(r *http.Request) time.Duration {
 	switch {
 	case isImport(r):
 		return importTimeout
+	case isFollow(r):
+		return followTimeout
 	case r.Method == http.MethodDelete:
 		return s.cfg.RequestTimeout + preferredWait(r.Header.Values("Prefer"))
 	}

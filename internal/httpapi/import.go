@@ -44,7 +44,7 @@ func (s *server) importRoute() {
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{importType: {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		Errors:      []int{http.StatusUnauthorized, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 	}, func(ctx context.Context, in *importIn) (*importOut, error) {
-		result, err := s.cfg.Assets.ImportAssets(ctx, in.lines)
+		result, err := s.cfg.Dependency.ImportAssets(ctx, in.lines)
 		result.Errors = filled(result.Errors)
 		return &importOut{Body: result}, err
 	})

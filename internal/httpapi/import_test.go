@@ -54,7 +54,7 @@ func (f firstLine) ImportAssets(_ context.Context, lines io.Reader) (dependency.
 func TestImportIsStreamedAndMayBeLarge(t *testing.T) {
 	s := apitest.New()
 	service := firstLine{s, make(chan string, 1)}
-	url := apitest.Serve(t, s, func(cfg *httpapi.Config) { cfg.Assets = service })
+	url := apitest.Serve(t, s, func(cfg *httpapi.Config) { cfg.Dependency = service })
 	lines, w := io.Pipe()
 	go func() {
 		_, _ = fmt.Fprintln(w, "first")

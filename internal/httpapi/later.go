@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/tombstone-project/tombstone/problem"
-	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
 // laterCall is a call of the API that this build does not have yet. It answers 501, after the refusals that every call gives.
@@ -24,23 +23,11 @@ func laterDependencyCalls() []laterCall {
 		{method: http.MethodDelete, path: "/v1/assets/{id}/parts/{part}"},
 		{method: http.MethodPost, path: "/v1/deletions"},
 		{method: http.MethodGet, path: "/v1/batches/{batch}"},
-		{method: http.MethodGet, path: "/v1/deletions/{did}/events"},
-		{method: http.MethodPost, path: "/v1/deletions/{did}/cancel"},
-		{method: http.MethodPost, path: "/v1/deletions/{did}/force", operator: true},
 		{method: http.MethodGet, path: "/v1/deletions/{did}/receipt"},
-		{method: http.MethodGet, path: "/v1/deletions/{did}/explain"},
 		{method: http.MethodGet, path: "/.well-known/jwks.json"},
-		{method: http.MethodPut, path: "/v1/assets/{id}/hold", operator: true},
-		{method: http.MethodDelete, path: "/v1/assets/{id}/hold", operator: true},
-		{method: http.MethodGet, path: "/v1/owners/{owner}/usage"},
-		{method: http.MethodGet, path: "/v1/admin/stalled", operator: true},
-		{method: http.MethodPost, path: "/v1/admin/stalled/retry", operator: true},
-		{method: http.MethodGet, path: "/v1/admin/audit", operator: true},
 		{method: http.MethodPost, path: "/v1/admin/retention", operator: true},
 		{method: http.MethodPost, path: "/v1/admin/sweep", operator: true},
 		{method: http.MethodPost, path: "/v1/admin/verify", operator: true},
-		{method: http.MethodPost, path: "/v1/admin/pause", operator: true},
-		{method: http.MethodPost, path: "/v1/admin/resume", operator: true},
 	}
 }
 
@@ -56,7 +43,7 @@ func laterAssetCalls() []laterCall {
 
 func (s *server) laterRoutes() {
 	var calls []laterCall
-	if s.cfg.Assets != nil {
+	if s.cfg.Dependency != nil {
 		calls = append(calls, laterDependencyCalls()...)
 	}
 	if s.cfg.Documents != nil {
@@ -102,12 +89,12 @@ func pathParams(pattern string) []string {
 
 // laterIn holds the parameters that decide whether the thing asked for exists.
 type laterIn struct {
-	id, deletion, owner string
+	id, deletion string
 }
 
 // Resolve checks the form of the parameters that the pattern has.
 func (in *laterIn) Resolve(ctx huma.Context) []error {
-	in.id, in.deletion, in.owner = ctx.Param("id"), ctx.Param("did"), ctx.Param("owner")
+	in.id, in.deletion = ctx.Param("id"), ctx.Param("did")
 	names := " " + strings.Join(pathParams(ctx.Operation().Path), " ") + " "
 	switch {
 	case strings.Contains(names, " id "):
@@ -123,15 +110,11 @@ func (in *laterIn) Resolve(ctx huma.Context) []error {
 // exists gives the refusal for what does not exist for the caller.
 func (s *server) exists(ctx context.Context, in *laterIn) (err error) {
 	switch {
-	case s.cfg.Assets == nil:
+	case s.cfg.Dependency == nil:
 	case in.id != "":
-		_, err = s.cfg.Assets.Asset(ctx, in.id)
+		_, err = s.cfg.Dependency.Asset(ctx, in.id)
 	case in.deletion != "":
-		_, err = s.cfg.Deletions.Deletion(ctx, in.deletion, "")
-	case in.owner != "":
-		if c, _ := dependency.CallerFrom(ctx); !c.Operator && c.Owner != in.owner {
-			err = problem.New(problem.NotFound, "there is no owner %q", in.owner)
-		}
+		_, err = s.cfg.Dependency.Deletion(ctx, in.deletion, "")
 	}
 	return err
 }

@@ -23,12 +23,12 @@ func (s *server) linkRoutes() {
 	route(s, huma.Operation{
 		OperationID: "put-link", Method: http.MethodPut, Path: path, Tags: tags, Summary: "Link an asset to another", Errors: refusals(),
 	}, func(ctx context.Context, in *linkIn) (*struct{}, error) {
-		return nil, s.cfg.Assets.Link(ctx, string(in.ID), in.Type, string(in.To))
+		return nil, s.cfg.Dependency.Link(ctx, string(in.ID), in.Type, string(in.To))
 	})
 	route(s, huma.Operation{
 		OperationID: "delete-link", Method: http.MethodDelete, Path: path, Tags: tags, Summary: "Remove a link",
 		Description: "Removing a link never deletes an asset.", Errors: refusals(),
 	}, func(ctx context.Context, in *linkIn) (*struct{}, error) {
-		return nil, s.cfg.Assets.Unlink(ctx, string(in.ID), in.Type, string(in.To))
+		return nil, s.cfg.Dependency.Unlink(ctx, string(in.ID), in.Type, string(in.To))
 	})
 }

@@ -68,7 +68,7 @@ func (s *server) pendingRoutes() {
 		OperationID: "list-pending", Method: http.MethodGet, Path: "/v1/admin/pending", Tags: tags,
 		Summary: "List command flags that are not sent yet", Errors: readErrors(),
 	}), func(ctx context.Context, in *pendingIn) (*pendingOut, error) {
-		page, err := s.cfg.Operations.Pending(ctx, string(in.Cursor))
+		page, err := s.cfg.Dependency.Pending(ctx, string(in.Cursor))
 		page.Items = filled(page.Items)
 		return &pendingOut{Body: page}, err
 	})
@@ -76,7 +76,7 @@ func (s *server) pendingRoutes() {
 		OperationID: "replay-pending", Method: http.MethodPost, Path: "/v1/admin/pending/replay", Tags: tags,
 		Summary: "Publish command flags now", Errors: readErrors(),
 	}), func(ctx context.Context, in *driveIn) (*drivenOut, error) {
-		driven, err := s.cfg.Operations.Replay(ctx, in.Body.drive())
+		driven, err := s.cfg.Dependency.Replay(ctx, in.Body.drive())
 		return &drivenOut{Body: driven}, err
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -24,12 +25,21 @@ type DocumentsAPI interface {
 	GetDocument(ctx context.Context, id, part string) (map[string]any, error)
 }
 
+// DependencyAPI is everything that the dependency service serves.
+type DependencyAPI interface {
+	dependency.AssetsAPI
+	dependency.DeletionsAPI
+	dependency.OperationsAPI
+	dependency.DrivingAPI
+	dependency.FollowingAPI
+	dependency.ReversalAPI
+	dependency.OwnersAPI
+}
+
 // Config says what is served. Auth, Metrics and Registerer are required, and at least one service.
 type Config struct {
-	// Assets, Deletions and Operations are the dependency service: all of them, or none.
-	Assets     dependency.AssetsAPI
-	Deletions  dependency.DeletionsAPI
-	Operations dependency.OperationsAPI
+	// Dependency is the dependency service; nil when it is not served here.
+	Dependency DependencyAPI
 	// Documents is the asset service; nil when it is not served here.
 	Documents DocumentsAPI
 
@@ -48,16 +58,7 @@ type Config struct {
 // validate fills defaults and joins what is missing.
 func (c *Config) validate() error {
 	var faults []error
-	parts := 0
-	for _, given := range []bool{c.Assets != nil, c.Deletions != nil, c.Operations != nil} {
-		if given {
-			parts++
-		}
-	}
-	if parts != 0 && parts != 3 {
-		faults = append(faults, errors.New("httpapi: Assets, Deletions and Operations come together"))
-	}
-	if parts == 0 && c.Documents == nil {
+	if c.Dependency == nil && c.Documents == nil {
 		faults = append(faults, errors.New("httpapi: there is no service to serve"))
 	}
 	if c.Auth == nil || c.Metrics == nil || c.Registerer == nil {
@@ -95,13 +96,20 @@ func New(cfg Config) (http.Handler, error) {
 	s.mux.NotFound(s.notFound)
 	s.mux.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.mux, apiConfig(cfg.Version))
-	if cfg.Assets != nil {
+	if cfg.Dependency != nil {
 		s.assetRoutes()
 		s.linkRoutes()
 		s.importRoute()
 		s.deleteRoute()
 		s.deletionRoutes()
+		s.cancelRoute()
 		s.pendingRoutes()
+		s.stalledRoutes()
+		s.auditRoute()
+		s.holdRoutes()
+		s.pauseRoutes()
+		s.usageRoute()
+		s.followRoute()
 	}
 	if cfg.Documents != nil {
 		s.documentRoutes()
@@ -112,13 +120,20 @@ func New(cfg Config) (http.Handler, error) {
 }
 
 // NewServer makes an HTTP server with limits that fit the handler: headers must come quickly and be small, while answers
-// may take as long as the handler lets them. The caller sets the address and runs it.
+// may take as long as the handler lets them. Shutdown ends streams of events at once. The caller sets the address and runs
+// it.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
+	ending, end := context.WithCancel(context.Background())
+	s := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context {
+			return context.WithValue(context.Background(), serverEnd{}, ending)
+		},
 	}
+	s.RegisterOnShutdown(end)
+	return s
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
 	"github.com/tombstone-project/tombstone/problem"
-	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
 var callers = apitest.Callers{
@@ -86,8 +85,7 @@ func TestLaterCallsSayWhatIsMissing(t *testing.T) {
 	did, _ := c.call("DELETE", "/v1/assets/a", "").want(202).json()["id"].(string)
 	for _, call := range [][2]string{
 		{"POST", "/v1/assets/a/plan"}, {"DELETE", "/v1/assets/a/parts/payload"}, {"POST", "/v1/deletions"}, {"GET", "/v1/deletions/" + did + "/receipt"},
-		{"POST", "/v1/admin/sweep"}, {"GET", "/v1/admin/audit?asset=a"}, {"POST", "/v1/assets/a/uploads"}, {"PUT", "/v1/assets/a/leases/token"},
-		{"GET", "/v1/owners/acme/usage"}, {"GET", "/.well-known/jwks.json"},
+		{"POST", "/v1/admin/sweep"}, {"POST", "/v1/assets/a/uploads"}, {"PUT", "/v1/assets/a/leases/token"}, {"GET", "/.well-known/jwks.json"},
 	} {
 		got := c.call(call[0], call[1], "").problem(501, "not-implemented", "")
 		if detail, _ := got["detail"].(string); !strings.HasPrefix(detail, call[0]+" /") {
@@ -99,7 +97,7 @@ func TestLaterCallsSayWhatIsMissing(t *testing.T) {
 func TestAListenerServesItsOwnServiceOnly(t *testing.T) {
 	s := apitest.New()
 	dependencyOnly := caller{t, apitest.Handler(t, s, func(cfg *httpapi.Config) { cfg.Documents = nil })}
-	assetOnly := caller{t, apitest.Handler(t, s, func(cfg *httpapi.Config) { cfg.Assets, cfg.Deletions, cfg.Operations = nil, nil, nil })}
+	assetOnly := caller{t, apitest.Handler(t, s, func(cfg *httpapi.Config) { cfg.Dependency = nil })}
 	dependencyOnly.call("PUT", "/v1/assets/a", mesh).want(201)
 	dependencyOnly.call("PUT", "/v1/assets/a/documents/description", `{}`).problem(404, "not-found", "")
 	dependencyOnly.call("POST", "/v1/assets/a/uploads", `{}`).problem(404, "not-found", "")
@@ -269,8 +267,8 @@ func TestPages(t *testing.T) {
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	_, err := httpapi.New(httpapi.Config{Assets: dependency.AssetsAPI(apitest.New())})
-	if err == nil || !strings.Contains(err.Error(), "come together") || !strings.Contains(err.Error(), "are required") {
+	_, err := httpapi.New(httpapi.Config{Dependency: apitest.New()})
+	if err == nil || !strings.Contains(err.Error(), "are required") {
 		t.Errorf("got %v", err)
 	}
 	if _, err = httpapi.New(httpapi.Config{}); err == nil || !strings.Contains(err.Error(), "no service") {

@@ -26,7 +26,8 @@ func CallerFrom(ctx context.Context) (c Caller, ok bool) {
 	return c, ok
 }
 
-// The three interfaces below are what the HTTP API serves and what the Go client offers: the same calls on both ends.
+// The interfaces below, and those in control_api.go, are what the HTTP API serves and what the Go client offers: the same
+// calls on both ends.
 // All take the caller from the context; refusals are *problem.Problem.
 
 // AssetsAPI creates, reads and links assets.

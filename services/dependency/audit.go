@@ -29,8 +29,12 @@ func (s *Service) Audit(ctx context.Context, asset, cursor string) (Page[AuditIt
 	cut := page(entries, maxLimit, func(e Entry) string { return encodeCursor("audit", e.Sequence) })
 	out := Page[AuditItem]{Items: []AuditItem{}, NextCursor: cut.NextCursor}
 	for _, e := range cut.Items {
-		out.Items = append(out.Items, AuditItem{Sequence: e.Sequence, Time: e.Time, Type: e.Type, Deletion: e.Deletion, Asset: e.Asset,
-			Generation: e.Generation, By: e.By, Reason: e.Reason, Part: e.Part, Detail: e.Detail})
+		out.Items = append(out.Items, auditItem(e))
 	}
 	return out, nil
+}
+
+func auditItem(e Entry) AuditItem {
+	return AuditItem{Sequence: e.Sequence, Time: e.Time, Type: e.Type, Deletion: e.Deletion, Asset: e.Asset, Generation: e.Generation,
+		By: e.By, Reason: e.Reason, Part: e.Part, Detail: e.Detail}
 }

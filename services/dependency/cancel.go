@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -33,9 +34,6 @@ func (s *Service) Cancel(ctx context.Context, id string) (Deletion, error) {
 	if err != nil {
 		return Deletion{}, err
 	}
-	if !isUUID(id) {
-		return Deletion{}, deletionNotFound(id)
-	}
 	var out Deletion
 	var w *world
 	err = s.graph.Update(ctx, func(tx Tx) error {
@@ -54,27 +52,23 @@ func (s *Service) Cancel(ctx context.Context, id string) (Deletion, error) {
 }
 
 func (s *Service) cancel(ctx context.Context, w *world, by Caller, id string) (DeletionRecord, error) {
-	records, err := w.tx.Deletions(ctx, []string{id})
-	if err != nil {
+	if _, err := visibleDeletion(ctx, w.tx, by, id); err != nil {
 		return DeletionRecord{}, err
-	}
-	if d, ok := records[id]; !ok || !by.sees(d.Owner) {
-		return DeletionRecord{}, deletionNotFound(id)
 	}
 	erasures, err := allErasures(ctx, w.tx, id)
 	if err != nil {
 		return DeletionRecord{}, err
 	}
 	_, locks := erasureLocks(erasures)
-	taken := locks.Assets
+	taken := slices.Clone(locks.Assets)
 	links, err := w.lockWithTargets(ctx, locks)
 	if err != nil {
 		return DeletionRecord{}, err
 	}
-	if records, err = w.tx.Deletions(ctx, []string{id}); err != nil {
+	d, err := visibleDeletion(ctx, w.tx, by, id) // again, under the locks
+	if err != nil {
 		return DeletionRecord{}, err
 	}
-	d := records[id]
 	if d.Status == Cancelled {
 		return d, nil
 	}

@@ -22,6 +22,13 @@ type DrivingAPI interface {
 	Resume(ctx context.Context) error
 }
 
+// FollowingAPI tells of a deletion as it goes.
+type FollowingAPI interface {
+	// Follow hands every entry of a deletion's trail to each, those that are there already first, and returns nil after
+	// the one that ends the deletion. An error of each ends it too, and is returned.
+	Follow(ctx context.Context, deletion string, each func(AuditItem) error) error
+}
+
 // ReversalAPI keeps assets from going.
 type ReversalAPI interface {
 	// Cancel takes a scheduled deletion back.
@@ -31,6 +38,12 @@ type ReversalAPI interface {
 	Release(ctx context.Context, id string) error
 }
 
+// OwnersAPI tells what owners use.
+type OwnersAPI interface {
+	// Usage tells what an owner uses and may use. An owner without assets uses nothing; another's does not exist.
+	Usage(ctx context.Context, owner string) (UsageView, error)
+}
+
 // Explanation is for an operator at night.
 type Explanation struct {
 	Deletion string `json:"deletion"`
@@ -38,13 +51,15 @@ type Explanation struct {
 	Status   Status `json:"status"`
 	Paused   bool   `json:"paused"`
 	Stalled  bool   `json:"stalled"`
-	// WaitsFor says in a sentence what comes next.
+	// WaitsFor says in a sentence what comes next; Since is when that began.
 	WaitsFor string     `json:"waits_for"`
 	Since    *time.Time `json:"since,omitempty"`
-	NextTry  *time.Time `json:"next_try,omitempty"`
+	// LastError and NextTry are those of the step that is tried next.
+	LastError string     `json:"last_error,omitempty"`
+	NextTry   *time.Time `json:"next_try,omitempty"`
 	// Causes are the steps that are not done, the first 100.
 	Causes []Cause `json:"causes"`
-	// MayDo are the ways on, as commands of the CLI.
+	// MayDo are the ways on: commands of the CLI, quoted for a shell, with a word before them where one is needed.
 	MayDo []string `json:"may_do"`
 }
 
@@ -76,4 +91,19 @@ type AuditItem struct {
 	Reason     string    `json:"reason"`
 	Part       string    `json:"part,omitempty"`
 	Detail     string    `json:"detail,omitempty"`
+}
+
+// UsageView is what the API tells of an owner. Assets and Bytes count what is not deleted, Pending what of these bytes is
+// deleting and will be released.
+type UsageView struct {
+	Assets  int64      `json:"assets"`
+	Bytes   int64      `json:"bytes"` // as declared at PUT
+	Pending int64      `json:"pending_release_bytes"`
+	Limit   UsageLimit `json:"limit"`
+}
+
+// UsageLimit is the policy's quota; 0: no limit.
+type UsageLimit struct {
+	Assets int64 `json:"assets"`
+	Bytes  int64 `json:"bytes"`
 }

@@ -17,23 +17,31 @@ func (s *Service) Deletion(ctx context.Context, id, cursor string) (Deletion, er
 	if err != nil {
 		return Deletion{}, err
 	}
-	if !isUUID(id) {
-		return Deletion{}, deletionNotFound(id)
-	}
 	var out Deletion
 	err = s.graph.View(ctx, func(tx Tx) error {
-		records, err := tx.Deletions(ctx, []string{id})
-		if err != nil {
-			return err
+		d, err := visibleDeletion(ctx, tx, by, id)
+		if err == nil {
+			out, err = s.readView(ctx, tx, d, after)
 		}
-		d, ok := records[id]
-		if !ok || !by.sees(d.Owner) {
-			return deletionNotFound(id)
-		}
-		out, err = s.readView(ctx, tx, d, after)
 		return err
 	})
 	return out, err
+}
+
+// visibleDeletion reads the record of a deletion that exists for the caller.
+func visibleDeletion(ctx context.Context, tx Tx, by Caller, id string) (DeletionRecord, error) {
+	if !isUUID(id) {
+		return DeletionRecord{}, deletionNotFound(id)
+	}
+	records, err := tx.Deletions(ctx, []string{id})
+	if err != nil {
+		return DeletionRecord{}, err
+	}
+	d, ok := records[id]
+	if !ok || !by.sees(d.Owner) {
+		return DeletionRecord{}, deletionNotFound(id)
+	}
+	return d, nil
 }
 
 // Deletions lists deletions, newest first.

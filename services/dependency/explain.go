@@ -2,68 +2,120 @@ package dependency
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"github.com/tombstone-project/tombstone/events"
 )
 
-// Explain tells in words what a deletion waits for.
+// Explain tells in words what a deletion waits for, and what may be done about it.
 func (s *Service) Explain(ctx context.Context, id string) (Explanation, error) {
-	d, err := s.Deletion(ctx, id, "")
+	by, err := caller(ctx)
 	if err != nil {
 		return Explanation{}, err
 	}
-	var p pause
-	var stopped bool
-	var commands []Command
+	var c circumstances
 	err = s.graph.View(ctx, func(tx Tx) (err error) {
-		if p, stopped, err = paused(ctx, tx); err != nil {
-			return err
-		}
-		commands, err = tx.Commands(ctx, CommandFilter{Deletions: []string{id}, Limit: 1})
+		c, err = s.circumstances(ctx, tx, by, id)
 		return err
 	})
 	if err != nil {
 		return Explanation{}, err
 	}
-	x := Explanation{Deletion: d.ID, Root: d.Root, Status: d.Status, Paused: stopped, Stalled: d.Stalled, Causes: []Cause{}, MayDo: []string{}}
-	for _, step := range d.Steps {
-		if step.Status == StepErased {
-			continue
-		}
-		x.Causes = append(x.Causes, Cause{Asset: step.Asset, Part: step.Part, Status: step.Status, Attempts: step.Attempts, LastError: step.LastError, NextTry: step.NextTry})
-		if step.NextTry != nil && (x.NextTry == nil || step.NextTry.Before(*x.NextTry)) {
-			x.NextTry = step.NextTry
-		}
+	x := Explanation{Deletion: c.d.ID, Root: c.d.Root, Status: c.d.Status, Paused: c.paused, Stalled: s.stalled(c.d), Causes: []Cause{}, MayDo: []string{}}
+	for _, e := range c.erasures {
+		x.addCauses(e)
 	}
-	x.say(d, p, stopped, commands)
+	x.say(c)
 	return x, nil
 }
 
-// say finds the first thing that stands in the way, and what may be done about it.
-func (x *Explanation) say(d Deletion, p pause, stopped bool, commands []Command) {
-	switch {
-	case d.Status == Deleted:
-		x.WaitsFor, x.Since = "nothing: it is completed, every part was seen to be absent", d.CompletedAt
-		x.MayDo = []string{"tombstone receipt " + d.ID}
-	case d.Status == Cancelled:
-		x.WaitsFor = "nothing: it was cancelled, its assets are live"
-	case stopped:
-		x.WaitsFor, x.Since = fmt.Sprintf("physical deletion is paused by %s; nothing is published or erased until it is resumed", p.By), &p.At
-		x.MayDo = []string{"tombstone resume"}
-	case d.Status == Scheduled && len(commands) > 0 && commands[0].DueAt.Equal(heldDue):
-		x.WaitsFor, x.Since = "a legal hold on one of its assets; it stays scheduled until that is released", &d.RequestedAt
-		x.MayDo = []string{"tombstone release " + d.Root, "tombstone cancel " + d.ID}
-	case d.Status == Scheduled:
-		x.WaitsFor, x.Since, x.NextTry = "its due time, "+d.DueAt.Format(time.RFC3339), &d.RequestedAt, &d.DueAt
-		x.MayDo = []string{"tombstone cancel " + d.ID}
-	case d.Blocked != nil:
-		x.WaitsFor, x.Since = fmt.Sprintf("part %q of %q: %s", d.Blocked.Part, d.Blocked.Asset, d.Blocked.Reason), &d.DueAt
-		x.MayDo = []string{"remove the cause, then: tombstone retry " + d.ID}
-	case len(commands) > 0:
-		x.WaitsFor, x.Since = "its command has not reached the broker yet; it is published again by itself", &commands[0].Since
-		x.MayDo = []string{"look at the broker (tombstone doctor), then: tombstone replay " + d.ID}
-	default:
-		x.WaitsFor, x.Since = "the asset service, which has the command", d.SentAt
-		x.MayDo = []string{"tombstone retry " + d.ID}
+// circumstances is all that bears on when a deletion goes on.
+type circumstances struct {
+	now      time.Time
+	d        DeletionRecord
+	erasures []Erasure
+	pause    pause
+	paused   bool
+	held     []string  // of its assets, while it is scheduled
+	unsent   []Command // flags whose command the broker is not known to have
+	// blockedSince is when the trail last told that it is blocked as it is now.
+	blockedSince *time.Time
+}
+
+func (s *Service) circumstances(ctx context.Context, tx Tx, by Caller, id string) (c circumstances, err error) {
+	c.now = s.now()
+	if c.d, err = visibleDeletion(ctx, tx, by, id); err != nil {
+		return c, err
+	}
+	if c.erasures, err = allErasures(ctx, tx, id); err != nil {
+		return c, err
+	}
+	if c.pause, c.paused, err = paused(ctx, tx); err != nil {
+		return c, err
+	}
+	commands, err := tx.Commands(ctx, CommandFilter{Deletions: []string{id}, Limit: stepsShown})
+	if err != nil {
+		return c, err
+	}
+	sent := s.sent.peek(flagIDs(commands))
+	for _, command := range commands {
+		if _, ok := sent[command.ID]; !ok {
+			c.unsent = append(c.unsent, command)
+		}
+	}
+	if err := c.readHeld(ctx, tx); err != nil {
+		return c, err
+	}
+	return c, c.readBlocked(ctx, tx)
+}
+
+// readHeld finds the assets whose hold keeps a scheduled deletion waiting.
+func (c *circumstances) readHeld(ctx context.Context, tx Tx) error {
+	if c.d.Status != Scheduled {
+		return nil
+	}
+	_, locks := erasureLocks(c.erasures)
+	nodes, err := tx.Nodes(ctx, locks.Assets)
+	for _, e := range c.erasures {
+		if nodes[e.Asset].Hold != nil {
+			c.held = append(c.held, e.Asset)
+		}
+	}
+	return err
+}
+
+// readBlocked looks for the time in the last page of the asset's trail.
+func (c *circumstances) readBlocked(ctx context.Context, tx Tx) error {
+	b := c.d.Blocked
+	if b == nil {
+		return nil
+	}
+	nodes, err := tx.Nodes(ctx, []string{b.Asset})
+	if err != nil {
+		return err
+	}
+	entries, err := tx.Trail(ctx, b.Asset, max(0, nodes[b.Asset].Sequence-maxLimit), maxLimit)
+	for _, e := range entries {
+		if e.Deletion == c.d.ID && e.Type == events.TypeDeletionBlocked && e.Part == b.Part {
+			c.blockedSince = &e.Time
+		}
+	}
+	return err
+}
+
+// addCauses adds the steps of an erasure that are not done.
+func (x *Explanation) addCauses(e Erasure) {
+	for _, step := range e.Steps {
+		if step.Status == StepErased {
+			continue
+		}
+		if len(x.Causes) < stepsShown {
+			x.Causes = append(x.Causes, Cause{Asset: e.Asset, Part: step.Part, Status: step.Status, Attempts: step.Attempts,
+				LastError: step.LastError, NextTry: step.NextTry})
+		}
+		sooner := step.NextTry != nil && (x.NextTry == nil || step.NextTry.Before(*x.NextTry))
+		if sooner || x.LastError == "" && x.NextTry == nil {
+			x.LastError, x.NextTry = step.LastError, step.NextTry
+		}
 	}
 }

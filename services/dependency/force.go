@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
 )
+
+// forcedDetail begins what the trail and the asset's part say of a part that was given up.
+const forcedDetail = "forced, not verified: "
 
 // forced is an operator's word in place of a report: this part of this asset is given up.
 type forced struct {
@@ -17,7 +22,7 @@ type forced struct {
 }
 
 // Force gives up a part whose store is gone for good, on every asset of the deletion where it is not erased yet. What was
-// forced is not verified; its step and the trail say so for ever, with who and why.
+// forced is not verified; its step and the trail say so for ever, with who and why. A repeat answers with the deletion.
 func (s *Service) Force(ctx context.Context, id string, f Force) (Deletion, error) {
 	by, err := operator(ctx)
 	if err != nil {
@@ -29,53 +34,58 @@ func (s *Service) Force(ctx context.Context, id string, f Force) (Deletion, erro
 	case f.Reason == "":
 		return Deletion{}, problem.New(problem.InvalidRequest, "say why; the trail keeps it").At("reason")
 	}
-	d, erasures, err := s.underWay(ctx, id)
+	open, err := s.forceable(ctx, by, id, f.Part)
 	if err != nil {
 		return Deletion{}, err
 	}
-	known := false
-	for _, e := range erasures {
-		for _, step := range e.Steps {
-			if step.Part != f.Part {
-				continue
-			}
-			known = true
-			if step.Status == StepErased {
-				continue
-			}
+	var together errgroup.Group // so that they share transactions
+	together.SetLimit(s.cfg.MaxBatch)
+	for _, e := range open {
+		together.Go(func() error {
 			refusal, err := s.reports.Do(ctx, &forced{ErasureKey{id, e.Asset}, f.Part, by.Subject, f.Reason})
-			if err = errors.Join(err, refusal); err != nil {
-				return Deletion{}, err
-			}
-		}
+			return errors.Join(err, refusal)
+		})
 	}
-	if !known {
-		return Deletion{}, problem.New(problem.UnknownPart, "deletion %s has no part %q", d.ID, f.Part).At("part")
+	if err := together.Wait(); err != nil {
+		return Deletion{}, err
 	}
 	return s.Deletion(ctx, id, "")
 }
 
-// underWay reads a deletion that is `deleting`, with all its erasures.
-func (s *Service) underWay(ctx context.Context, id string) (d DeletionRecord, erasures []Erasure, err error) {
-	if !isUUID(id) {
-		return d, nil, deletionNotFound(id)
-	}
-	err = s.graph.View(ctx, func(tx Tx) error {
-		records, err := tx.Deletions(ctx, []string{id})
-		if err != nil {
+// forceable gives the erasures in which the part is not erased. It refuses a part that the deletion does not have, and a
+// deletion that is not `deleting`, unless the part was given up already.
+func (s *Service) forceable(ctx context.Context, by Caller, id, part string) (open []Erasure, err error) {
+	var d DeletionRecord
+	var all []Erasure
+	err = s.graph.View(ctx, func(tx Tx) (err error) {
+		if d, err = visibleDeletion(ctx, tx, by, id); err != nil {
 			return err
 		}
-		var ok bool
-		if d, ok = records[id]; !ok {
-			return deletionNotFound(id)
-		}
-		if d.Status != Deleting {
-			return problem.New(problem.TooLate, "deletion %s is %s; only what is deleting can be forced", id, d.Status)
-		}
-		erasures, err = allErasures(ctx, tx, id)
+		all, err = allErasures(ctx, tx, id)
 		return err
 	})
-	return d, erasures, err
+	if err != nil {
+		return nil, err
+	}
+	known, before := false, false
+	for _, e := range all {
+		for _, step := range e.Steps {
+			if step.Part != part {
+				continue
+			}
+			known, before = true, before || step.Forced != ""
+			if step.Status != StepErased {
+				open = append(open, e)
+			}
+		}
+	}
+	switch {
+	case !known:
+		return nil, problem.New(problem.UnknownPart, "deletion %s has no part %q", id, part).At("part")
+	case d.Status != Deleting && !before:
+		return nil, problem.New(problem.TooLate, "deletion %s is %s; only what is deleting can be forced", id, d.Status)
+	}
+	return open, nil
 }
 
 // force marks the step; it counts as erased from now on, unverified.
@@ -89,6 +99,6 @@ func (w *reportWorld) force(e *Erasure, d *DeletionRecord, f *forced) {
 		step.Status, step.Forced, step.ErasedAt, step.NextTry = StepErased, f.reason, &at, nil
 		w.unblock(e, d, f.part)
 		w.tell(e.Asset, Entry{Type: events.TypePartErased, Deletion: d.ID, Generation: e.Generation, By: f.by, Reason: d.Reason, Part: f.part,
-			Detail: "forced, not verified: " + f.reason})
+			Detail: forcedDetail + f.reason})
 	}
 }

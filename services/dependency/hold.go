@@ -13,31 +13,26 @@ var heldDue = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 // Hold puts a live asset, or one whose deletion is only scheduled, under legal hold. A scheduled deletion stays scheduled
 // until none of its assets is held. A second hold leaves the first as it is.
 func (s *Service) Hold(ctx context.Context, id, reason string) error {
-	return s.setHold(ctx, id, func(n *Node, by Caller) error {
+	return s.setHold(ctx, id, func(n *Node, by Caller) {
 		if n.Hold == nil {
 			n.Hold = &Hold{By: by.Subject, Reason: reason, At: s.now()}
 		}
-		return nil
 	})
 }
 
 // Release ends a hold; an asset without one is fine.
 func (s *Service) Release(ctx context.Context, id string) error {
-	return s.setHold(ctx, id, func(n *Node, _ Caller) error { n.Hold = nil; return nil })
+	return s.setHold(ctx, id, func(n *Node, _ Caller) { n.Hold = nil })
 }
 
-func (s *Service) setHold(ctx context.Context, id string, change func(*Node, Caller) error) error {
+func (s *Service) setHold(ctx context.Context, id string, change func(*Node, Caller)) error {
 	by, err := operator(ctx)
 	if err != nil {
 		return err
 	}
 	return s.graph.Update(ctx, func(tx Tx) error {
 		w := newWorld(tx, s.now())
-		nodes, err := tx.Nodes(ctx, []string{id}) // which deletion to lock beside it
-		if err != nil {
-			return err
-		}
-		if err := w.load(ctx, Locks{Assets: []string{id}, Deletions: distinct([]string{nodes[id].Deletion})}); err != nil {
+		if err := w.load(ctx, Locks{Assets: []string{id}}); err != nil {
 			return err
 		}
 		n, ok := w.nodes[id]
@@ -49,11 +44,9 @@ func (s *Service) setHold(ctx context.Context, id string, change func(*Node, Cal
 			return err
 		}
 		if n.Status != Live && d.Status != Scheduled {
-			return problem.New(problem.DeletionInProgress, "asset %q is %s; it is too late for a hold", id, n.Status)
+			return problem.New(problem.TooLate, "asset %q is %s; it is too late for a hold", id, n.Status)
 		}
-		if err := change(&n, by); err != nil {
-			return err
-		}
+		change(&n, by)
 		w.save(n)
 		if d.ID != "" {
 			if err := w.moveFlags(ctx, d); err != nil {
@@ -64,10 +57,14 @@ func (s *Service) setHold(ctx context.Context, id string, change func(*Node, Cal
 	})
 }
 
-// scheduled is the deletion that has tombstoned a node; empty for a live one.
+// scheduled locks and reads the deletion that has tombstoned a node; empty for one that is not `deleting`. The lock is the
+// one that the claim of a flag takes, so a deletion is either held or begun.
 func (w *world) scheduled(ctx context.Context, n Node) (DeletionRecord, error) {
 	if n.Status != Deleting {
 		return DeletionRecord{}, nil
+	}
+	if err := w.tx.Lock(ctx, Locks{Deletions: []string{n.Deletion}}); err != nil {
+		return DeletionRecord{}, err
 	}
 	records, err := w.tx.Deletions(ctx, []string{n.Deletion})
 	return records[n.Deletion], err
@@ -75,7 +72,6 @@ func (w *world) scheduled(ctx context.Context, n Node) (DeletionRecord, error) {
 
 // moveFlags makes the flags of a scheduled deletion due never while any of its assets is held, and else at its due_at.
 func (w *world) moveFlags(ctx context.Context, d DeletionRecord) error {
-	due := d.DueAt
 	erasures, err := allErasures(ctx, w.tx, d.ID)
 	if err != nil {
 		return err
@@ -85,6 +81,7 @@ func (w *world) moveFlags(ctx context.Context, d DeletionRecord) error {
 	if err != nil {
 		return err
 	}
+	due := d.DueAt
 	for id, n := range nodes {
 		if own, ok := w.nodes[id]; ok {
 			n = own

@@ -68,7 +68,11 @@ func (w *reportWorld) partErased(e *Erasure, d *DeletionRecord, ev events.PartEv
 func erasedParts(e Erasure, reason string) map[string]PartState {
 	parts := map[string]PartState{}
 	for _, s := range e.Steps {
-		parts[s.Part] = PartState{Status: PartErased, Generation: s.Generation, Deletion: e.Deletion, ErasedAt: s.ErasedAt, Reason: reason}
+		why := reason
+		if s.Forced != "" {
+			why = forcedDetail + s.Forced
+		}
+		parts[s.Part] = PartState{Status: PartErased, Generation: s.Generation, Deletion: e.Deletion, ErasedAt: s.ErasedAt, Reason: why}
 	}
 	return parts
 }

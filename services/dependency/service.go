@@ -33,7 +33,8 @@ type Config struct {
 }
 
 // Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent
-// use and implements AssetsAPI, DeletionsAPI and OperationsAPI.
+// use and implements every interface of the API: AssetsAPI, DeletionsAPI, OperationsAPI, DrivingAPI, FollowingAPI,
+// ReversalAPI and OwnersAPI.
 type Service struct {
 	cfg    Config
 	graph  Graph

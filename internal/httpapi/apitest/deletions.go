@@ -7,8 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -63,17 +62,24 @@ func (s *Service) Delete(ctx context.Context, id string, r dependency.DeleteRequ
 	if a.Status != dependency.Live {
 		return s.deletions[a.Deletion], nil
 	}
+	if a.Hold != nil {
+		return dependency.Deletion{}, problem.New(problem.OnHold, "asset %q is on hold: %s", id, a.Hold.Reason)
+	}
 	if from := s.sources(id); len(from) > 0 && !r.WithDependants {
 		return dependency.Deletion{}, problem.New(problem.HasDependants, "%d assets depend on it", len(from)).
 			With("dependants", from).With("dependants_total", len(from))
 	}
 	now := time.Now().UTC()
 	d := dependency.Deletion{
-		ID: uuid.Must(uuid.NewV7()).String(), Root: id, Status: dependency.Deleting, RequestedBy: c.Subject, Reason: r.Reason,
-		RequestedAt: now, DueAt: now, Assets: dependency.AssetCount{Total: 1},
+		ID: newID(), Root: id, Status: dependency.Deleting, RequestedBy: c.Subject, Reason: r.Reason,
+		RequestedAt: now, DueAt: now.Add(s.Grace), Assets: dependency.AssetCount{Total: 1},
+	}
+	if s.Grace > 0 {
+		d.Status = dependency.Scheduled
 	}
 	a.Status, a.Deletion = dependency.Deleting, d.ID
 	s.assets[id], s.deletions[d.ID] = a, d
+	s.tell(d, events.TypeDeletionRequested, c.Subject)
 	if r.Wait > 0 {
 		s.finish(d.ID)
 	}
@@ -103,6 +109,7 @@ func (s *Service) finish(deletion string) {
 	a := s.assets[d.Root]
 	a.Status = dependency.Deleted
 	s.deletions[deletion], s.assets[d.Root] = d, a
+	s.tell(d, events.TypeDeletionCompleted, d.RequestedBy)
 }
 
 // Deletion reads one.
@@ -112,11 +119,7 @@ func (s *Service) Deletion(ctx context.Context, deletion, _ string) (dependency.
 		return dependency.Deletion{}, err
 	}
 	defer leave()
-	d, ok := s.deletions[deletion]
-	if _, err := s.find(c, d.Root); !ok || err != nil {
-		return dependency.Deletion{}, problem.New(problem.NotFound, "there is no deletion %q", deletion)
-	}
-	return d, nil
+	return s.findDeletion(c, deletion)
 }
 
 // Deletions lists those that exist for the caller, in one page.
@@ -153,7 +156,11 @@ func (s *Service) Pending(ctx context.Context, _ string) (dependency.Page[depend
 
 // Replay counts what it would drive.
 func (s *Service) Replay(ctx context.Context, d dependency.Drive) (dependency.Driven, error) {
-	_, leave, err := s.enter(ctx, "Replay")
+	return s.drive(ctx, "Replay", d)
+}
+
+func (s *Service) drive(ctx context.Context, call string, d dependency.Drive) (dependency.Driven, error) {
+	_, leave, err := s.enter(ctx, call)
 	if err != nil {
 		return dependency.Driven{}, err
 	}

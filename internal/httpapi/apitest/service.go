@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
@@ -23,10 +21,12 @@ const (
 	LinkType = "DEPENDS_ON"
 )
 
-// Service implements AssetsAPI, DeletionsAPI, OperationsAPI and DocumentsAPI. It is safe for concurrent use.
+// Service implements httpapi.DependencyAPI and DocumentsAPI. It is safe for concurrent use.
 type Service struct {
 	// Before runs ahead of every call, with its name; its error is the call's.
 	Before func(ctx context.Context, call string) error
+	// Grace makes deletions scheduled for so long; they begin never.
+	Grace time.Duration
 
 	mu        sync.Mutex
 	assets    map[string]dependency.Asset
@@ -35,12 +35,16 @@ type Service struct {
 	requests  []dependency.DeleteRequest
 	drives    []dependency.Drive
 	leases    []string
+	trail     []dependency.AuditItem
+	told      chan struct{} // closed when the trail grows
+	paused    bool
 }
 
 // New makes an empty service.
 func New() *Service {
 	return &Service{
 		assets: map[string]dependency.Asset{}, deletions: map[string]dependency.Deletion{}, documents: map[string]map[string]any{},
+		told: make(chan struct{}),
 	}
 }
 
@@ -51,7 +55,7 @@ func (s *Service) Requests() []dependency.DeleteRequest {
 	return slices.Clone(s.requests)
 }
 
-// Drives are the replays that were asked for, in order.
+// Drives are the replays and retries that were asked for, in order.
 func (s *Service) Drives() []dependency.Drive {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +125,7 @@ func (s *Service) put(c dependency.Caller, id string, put dependency.Put) (depen
 	}
 	if err != nil || a.Status == dependency.Deleted {
 		outcome = dependency.Created
-		a = dependency.Asset{ID: id, Kind: Kind, Owner: owner, Generation: uuid.Must(uuid.NewV7()).String(), Status: dependency.Live, CreatedAt: time.Now().UTC()}
+		a = dependency.Asset{ID: id, Kind: Kind, Owner: owner, Generation: newID(), Status: dependency.Live, CreatedAt: time.Now().UTC()}
 	}
 	if put.Links != nil {
 		for _, l := range *put.Links {
