@@ -58,18 +58,27 @@ func (s *Store) deleteIn(ctx context.Context, collection string, refs []asset.Do
 // it is asked for one `_id` alone.
 func (s *Store) Exists(ctx context.Context, refs []asset.DocumentRef) ([]bool, []error) {
 	exists, errs := make([]bool, len(refs)), make([]error, len(refs))
-	idOnly := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
-	together(len(refs), func(i int) {
-		filter, err := matching(refs[i])
-		if err == nil {
-			err = s.db.Collection(refs[i].Collection).FindOne(ctx, filter, idOnly).Err()
-		}
-		switch {
-		case err == nil:
-			exists[i] = true
-		case !errors.Is(err, mongo.ErrNoDocuments):
-			errs[i] = fault("look for document", err)
-		}
-	})
+	together(len(refs), func(i int) { exists[i], errs[i] = s.exists(ctx, refs[i]) })
 	return exists, errs
+}
+
+// exists asks by `_id` alone, which is unique, and compares what it finds; other fields may hold a key several times, so the
+// server compares.
+func (s *Store) exists(ctx context.Context, ref asset.DocumentRef) (bool, error) {
+	filter, err := matching(ref)
+	if err != nil {
+		return false, err
+	}
+	if field(ref) == "_id" {
+		filter = filter[:1]
+	}
+	fence := options.FindOne().SetProjection(bson.D{{Key: asset.FieldGeneration, Value: 1}})
+	found, err := s.db.Collection(ref.Collection).FindOne(ctx, filter, fence).Raw()
+	switch {
+	case errors.Is(err, mongo.ErrNoDocuments):
+		return false, nil
+	case err != nil:
+		return false, fault("look for document", err)
+	}
+	return field(ref) != "_id" || matches(ref, found), nil
 }

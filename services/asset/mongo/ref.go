@@ -59,3 +59,16 @@ func matching(ref asset.DocumentRef) (bson.D, error) {
 	}
 	return filter, nil
 }
+
+// matches is the comparison of matching for a document that was found by its key alone.
+func matches(ref asset.DocumentRef, found bson.Raw) bool {
+	if ref.Fenced {
+		return true
+	}
+	value, err := found.LookupErr(asset.FieldGeneration)
+	if err != nil {
+		return true // the field is not there
+	}
+	generation, isText := value.StringValueOK()
+	return isText && generation == ref.Generation
+}
