@@ -126,17 +126,24 @@ func (a *accepted) note(d dependency.Deletion, took time.Duration) {
 	a.times = append(a.times, took)
 }
 
-// await waits until every deletion has ended, as long as some do.
+// await waits until every deletion has ended, as long as something still happens.
 func (p *product) await(ctx context.Context) error {
-	for left := -1; ; {
-		err := eventually(ctx, func() (bool, error) {
-			now, err := p.unfinished(ctx)
-			progress := now != left
-			left = now
-			return now == 0 || progress, err
-		})
-		if left == 0 || err != nil {
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for left, since := -1, time.Now(); ; {
+		now, err := p.unfinished(ctx)
+		switch {
+		case now == 0 || err != nil:
 			return err
+		case now != left:
+			left, since = now, time.Now()
+		case time.Since(since) > idlePatience:
+			return fmt.Errorf("nothing happened for %s, and not every deletion has ended", idlePatience)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
