@@ -2,6 +2,7 @@ package containers_test
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -60,6 +61,33 @@ func TestNATSHasJetStreamThatSurvivesAKill(t *testing.T) {
 	m, err := s.GetLastMsgForSubject(ctx, "s")
 	if err != nil || string(m.Data) != "kept" {
 		t.Fatalf("message after the kill: %v, %v", m, err)
+	}
+}
+
+func TestARenewedServerIsEmptyAndOnTheSameAddress(t *testing.T) {
+	ctx := deadline(t)
+	address, server := containers.OwnNATS(t)
+	nc, err := nats.Connect(address, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}); err != nil {
+		t.Fatal(err)
+	}
+
+	server.Kill(t)
+	server.Renew(t)
+
+	if err := nc.FlushWithContext(ctx); err != nil { // connected again
+		t.Fatal(err)
+	}
+	if _, err := js.Stream(ctx, "S"); !errors.Is(err, jetstream.ErrStreamNotFound) {
+		t.Fatalf("stream after the renewal: %v, want none", err)
 	}
 }
 

@@ -38,8 +38,12 @@ func natsKind() kind {
 		name: "NATS", image: "nats:2.15-alpine", env: "TOMBSTONE_TEST_NATS_IMAGE",
 		ports: []string{"4222/tcp", "8222/tcp"},
 		options: []testcontainers.ContainerCustomizer{
-			testcontainers.WithFiles(testcontainers.ContainerFile{
-				Reader: strings.NewReader(natsConf), ContainerFilePath: path, FileMode: 0o644,
+			// The reader can be read once, and a server may be started again.
+			testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
+				r.Files = append(r.Files, testcontainers.ContainerFile{
+					Reader: strings.NewReader(natsConf), ContainerFilePath: path, FileMode: 0o644,
+				})
+				return nil
 			}),
 			testcontainers.WithCmd("-c", path),
 		},

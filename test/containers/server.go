@@ -35,6 +35,8 @@ func (k kind) imageName() string { return cmp.Or(os.Getenv(k.env), k.image) }
 // Server is one running container.
 type Server struct {
 	container *testcontainers.DockerContainer
+	kind      kind
+	bindings  network.PortMap
 	address   string
 }
 
@@ -44,17 +46,28 @@ func start(ctx context.Context, k kind) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := &Server{kind: k, bindings: bindings, address: address}
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// run makes the container of the server and starts it.
+func (s *Server) run(ctx context.Context) error {
+	k := s.kind
 	options := append([]testcontainers.ContainerCustomizer{
 		testcontainers.WithExposedPorts(k.ports...),
-		testcontainers.WithHostConfigModifier(func(h *container.HostConfig) { h.PortBindings = bindings }),
+		testcontainers.WithHostConfigModifier(func(h *container.HostConfig) { h.PortBindings = s.bindings }),
 		testcontainers.WithWaitStrategyAndDeadline(startTimeout, k.ready),
 	}, k.options...)
 	c, err := testcontainers.Run(ctx, k.imageName(), options...)
 	if err != nil {
 		_ = testcontainers.TerminateContainer(c)
-		return nil, fmt.Errorf("start %s: %w", k.imageName(), err)
+		return fmt.Errorf("start %s: %w", k.imageName(), err)
 	}
-	return &Server{container: c, address: address}, nil
+	s.container = c
+	return nil
 }
 
 // bind gives each port a free one of the loopback address, the same for the container's whole life: ports that the
@@ -109,6 +122,19 @@ func (s *Server) Kill(t testing.TB) {
 		}
 		return wait.ForExit().WithExitTimeout(time.Minute).WaitUntilReady(ctx, s.container)
 	})
+}
+
+// Renew starts the server again after Stop or Kill, on its old ports and without any of its data.
+func (s *Server) Renew(t testing.TB) {
+	t.Helper()
+	if err := s.remove(); err != nil {
+		t.Fatalf("renew: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	if err := s.run(ctx); err != nil {
+		t.Fatalf("renew: %v", err)
+	}
 }
 
 // Pause freezes the server: connections stay open, nothing is answered.

@@ -114,7 +114,7 @@ func TestTwoProcessesShareTheWork(t *testing.T) {
 		if err := assets.PutDocument(t.Context(), "split", "description", map[string]any{"text": "x"}, ""); err != nil {
 			t.Fatal(err)
 		}
-		s.PutObject(t, "payload/split/"+a.Generation+"/one.bin", "one")
+		PutObject(t, s, "payload/split/"+a.Generation+"/one.bin", "one")
 		deps.Finish("split")
 		if left := s.Snapshot(t); len(left) > 0 {
 			t.Errorf("left over: %v", left)
@@ -133,7 +133,7 @@ func TestWorkGoesOnAfterARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		deps.Stop()
-		s.PutObject(t, "payload/waits/"+a.Generation+"/one.bin", "one")
+		PutObject(t, s, "payload/waits/"+a.Generation+"/one.bin", "one")
 		sys := Start(t, s, app.All)
 		sys.Await(d.ID)
 		if left := s.Snapshot(t); len(left) > 0 {

@@ -172,10 +172,18 @@ func (s *System) Fill(a dependency.Asset) dependency.Asset {
 		s.t.Fatalf("write the document of %q: %v", a.ID, err)
 	}
 	for _, o := range [][2]string{{"one.bin", "first"}, {"one.bin", "second"}, {"sub/two.bin", "two"}} {
-		s.Stores.PutObject(s.t, "payload/"+a.ID+"/"+a.Generation+"/"+o[0], o[1]+a.Generation)
+		PutObject(s.t, s.Stores, "payload/"+a.ID+"/"+a.Generation+"/"+o[0], o[1]+a.Generation)
 	}
-	s.Stores.PutObject(s.t, "thumbs/"+a.ID+".png", "picture of "+a.Generation)
+	PutObject(s.t, s.Stores, "thumbs/"+a.ID+".png", "picture of "+a.Generation)
 	return a
+}
+
+// PutObject writes an object as any other program would.
+func PutObject(t *testing.T, s *Stores, key, data string) {
+	t.Helper()
+	if _, err := s.PutObject(t.Context(), key, data); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Finish deletes an asset and waits for the end.

@@ -1,0 +1,99 @@
+// Package stores is where the tests' installations keep everything, and the tests' own way to look at it, past the product.
+package stores
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/tombstone-project/tombstone/test/containers"
+)
+
+// Stores are where one test's installation keeps everything. Namespace, graph label, database and bucket are the test's own.
+type Stores struct {
+	GraphURI, GraphUser, GraphPassword string
+	GraphLabel                         string
+	NATS                               string
+	DocumentsURI                       string
+	Endpoint, Region, Access, Secret   string
+	Namespace                          string
+	Bucket                             string
+
+	documents *mongo.Database
+	objects   *s3.Client
+}
+
+// Containers gives real servers, which other tests use too; the test is skipped where there is no Docker, and fails there
+// with CI=true.
+func Containers(t *testing.T) *Stores {
+	t.Helper()
+	g, b, name := containers.Neo4j(t), containers.S3(t), containers.Name(t)
+	s := &Stores{GraphURI: g.URI, GraphUser: g.User, GraphPassword: g.Password, GraphLabel: strings.ReplaceAll(name, "-", "_"), NATS: containers.NATS(t),
+		DocumentsURI: containers.Mongo(t), Endpoint: b.Endpoint, Region: b.Region, Access: b.AccessKey, Secret: b.SecretKey,
+		Namespace: name, Bucket: name}
+	s.Open(t)
+	return s
+}
+
+// Open connects the test's own clients and makes the bucket, with versions.
+func (s *Stores) Open(t *testing.T) {
+	t.Helper()
+	u, err := url.Parse(s.DocumentsURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := mongo.Connect(options.Client().ApplyURI(s.DocumentsURI))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Disconnect(context.Background()) }) // the test is over
+	s.documents = c.Database(strings.Trim(u.Path, "/"))
+	s.objects = s3.New(s3.Options{BaseEndpoint: &s.Endpoint, Region: s.Region, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(s.Access, s.Secret, "")})
+	if _, err := s.objects.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &s.Bucket}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.objects.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &s.Bucket,
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// PutObject writes an object as any other program would, and gives what a snapshot has of it from now on.
+func (s *Stores) PutObject(ctx context.Context, key, data string) (Snapshot, error) {
+	out, err := s.objects.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: &key, Body: bytes.NewReader([]byte(data))})
+	if err != nil {
+		return nil, fmt.Errorf("put object %s: %w", key, err)
+	}
+	return Snapshot{versionPlace(key, aws.ToString(out.VersionId)): aws.ToString(out.ETag)}, nil
+}
+
+// Document gives what a snapshot has of one document; empty when it is not there.
+func (s *Stores) Document(ctx context.Context, collection, id string) (Snapshot, error) {
+	raw, err := s.documents.Collection(collection).FindOne(ctx, bson.M{"_id": id}).Raw()
+	if err == mongo.ErrNoDocuments {
+		return Snapshot{}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read document %s: %w", id, err)
+	}
+	return Snapshot{documentPlace(collection, id): hash(raw)}, nil
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8])
+}
