@@ -72,12 +72,14 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger, sent: newSentBuffer(), waiting: newWaiters()}
 	// One lane each: while one transaction runs, requests gather for the next (DESIGN section 4).
-	s.puts = batch.New(cfg.MaxBatch, 1, s.put)
-	s.linkings = batch.New(cfg.MaxBatch, 1, s.link)
-	s.acceptances = batch.New(cfg.MaxBatch, 1, s.accept)
-	s.reports = batch.New(cfg.MaxBatch, 1, s.applyReports)
+	s.puts = batch.New(cfg.MaxBatch, 1, isolate(s.put, func(err error) putResult { return putResult{err: err} }))
+	s.linkings = batch.New(cfg.MaxBatch, 1, isolate(s.link, itself))
+	s.acceptances = batch.New(cfg.MaxBatch, 1, isolate(s.accept, func(err error) acceptResult { return acceptResult{err: err} }))
+	s.reports = batch.New(cfg.MaxBatch, 1, isolate(s.applyReports, itself))
 	return s, nil
 }
+
+func itself(err error) error { return err }
 
 // now is the present time in UTC, to the microsecond that every graph keeps.
 func (s *Service) now() time.Time { return s.cfg.Now().UTC().Truncate(time.Microsecond) }
