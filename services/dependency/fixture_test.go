@@ -62,13 +62,10 @@ func newBench(t *testing.T) *bench {
 
 func benchOn(t *testing.T, g dependency.Graph, text string) *bench {
 	t.Helper()
-	p, err := policy.Parse("policy.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := &bench{t: t, graph: g, clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		ctx: dependency.WithCaller(t.Context(), dependency.Caller{Subject: "olga", Owner: "acme", Operator: true})}
-	b.Service, err = dependency.New(dependency.Config{Graph: g, Policy: p, Now: b.now,
+	var err error
+	b.Service, err = dependency.New(dependency.Config{Graph: g, Policy: parse(t, text), Now: b.now,
 		SendCommands: func(f []saga.Flag) { b.mu.Lock(); defer b.mu.Unlock(); b.commands = append(b.commands, f...) },
 		SendEvents:   func(f []saga.Flag) { b.mu.Lock(); defer b.mu.Unlock(); b.events = append(b.events, f...) }})
 	if err != nil {
@@ -78,6 +75,15 @@ func benchOn(t *testing.T, g dependency.Graph, text string) *bench {
 		t.Fatal(err)
 	}
 	return b
+}
+
+func parse(t *testing.T, text string) *policy.Policy {
+	t.Helper()
+	p, err := policy.Parse("policy.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func (b *bench) now() time.Time { b.mu.Lock(); defer b.mu.Unlock(); return b.clock }
@@ -125,6 +131,16 @@ func (b *bench) deletion(id string) dependency.Deletion {
 		b.t.Fatalf("read deletion %s: %v", id, err)
 	}
 	return d
+}
+
+// erasedParts is the report that the parts of one asset are gone, all in the asset's generation.
+func (b *bench) erasedParts(d dependency.Deletion, asset string, parts ...string) {
+	b.t.Helper()
+	r := events.AssetErased{Deletion: d.ID, Asset: asset, Generation: b.asset(asset).Generation}
+	for _, part := range parts {
+		r.Parts = append(r.Parts, events.PartEvidence{Part: part, Generation: r.Generation, Attempts: 1, SeenAbsentAt: b.now()})
+	}
+	b.report(events.TypeAssetErased, r)
 }
 
 // erased is the report that completes one asset of a deletion.
@@ -214,11 +230,7 @@ func pretty(v any) string {
 // tryPolicy prepares a service with another policy on the same graph.
 func tryPolicy(t *testing.T, g dependency.Graph, text string) error {
 	t.Helper()
-	p, err := policy.Parse("policy.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := dependency.New(dependency.Config{Graph: g, Policy: p})
+	s, err := dependency.New(dependency.Config{Graph: g, Policy: parse(t, text)})
 	if err != nil {
 		t.Fatal(err)
 	}

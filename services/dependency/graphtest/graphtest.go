@@ -28,6 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) dependency.Graph) {
 		{"transactions", testTransactions},
 		{"races", testRaces},
 		{"locks", testLocks},
+		{"rules", testRules},
 		{"lifecycle", testLifecycle},
 	}
 	for _, group := range groups {
