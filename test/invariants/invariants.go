@@ -1,0 +1,220 @@
+// Package invariants holds a whole installation, when it is quiet, to the guarantees of docs/architecture.md: what its API
+// tells, what its stores hold, and what its feed has, against what a test knows to have happened.
+package invariants
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tombstone-project/tombstone/client"
+	"github.com/tombstone-project/tombstone/services/dependency"
+	"github.com/tombstone-project/tombstone/test/stores"
+)
+
+// World is one installation.
+type World struct {
+	API    *client.Client // as operator
+	URL    string         // of the same
+	Stores *stores.Stores // by their own addresses, without proxies
+}
+
+// Facts are what a test knows.
+type Facts struct {
+	// Deletions are those accepted, all of them: id → root.
+	Deletions map[string]string
+	// Left is what the stores must hold, and nothing else.
+	Left stores.Snapshot
+	// Truth is what was there of each erased part, and what its evidence must say. Erased parts that it does not know were empty.
+	Truth map[PartOf]Amount
+	// Owners are those of all assets.
+	Owners []string
+}
+
+// PartOf names a part of one generation of an asset.
+type PartOf struct{ Asset, Generation, Part string }
+
+// Amount is what evidence counts.
+type Amount struct{ Documents, Objects, Bytes int64 }
+
+// Add puts facts of another run to these.
+func (f *Facts) Add(more Facts) {
+	f.Deletions, f.Left, f.Truth = joined(f.Deletions, more.Deletions), joined(f.Left, more.Left), joined(f.Truth, more.Truth)
+}
+
+func joined[M ~map[K]V, K comparable, V any](a, b M) M {
+	all := M{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
+}
+
+// Check holds the installation to every guarantee. It repeats deletions, which must change nothing.
+func Check(t *testing.T, w World, f Facts) {
+	t.Helper()
+	assets := everything(t, "assets", func(cursor string) (dependency.Page[dependency.Asset], error) {
+		return w.API.Assets(t.Context(), dependency.AssetQuery{Cursor: cursor, Limit: 500})
+	})
+	deletions := everything(t, "deletions", func(cursor string) (dependency.Page[dependency.Deletion], error) {
+		return w.API.Deletions(t.Context(), dependency.DeletionQuery{Cursor: cursor, Limit: 500})
+	})
+	w.checkStores(t, f)
+	w.checkDeletions(t, f, deletions)
+	w.checkAssets(t, f, assets)
+	checkLinks(t, assets)
+	w.checkUsage(t, f, assets)
+	trails := w.readTrails(t, assets)
+	checkTrails(t, f, trails)
+	w.checkFeed(t, trails)
+	w.checkRepeats(t, f, assets)
+	w.checkStores(t, f)
+}
+
+// everything reads all pages of a list.
+func everything[T any](t *testing.T, what string, page func(cursor string) (dependency.Page[T], error)) (all []T) {
+	t.Helper()
+	for cursor := ""; ; {
+		p, err := page(cursor)
+		if err != nil {
+			t.Fatalf("list %s: %v", what, err)
+		}
+		all = append(all, p.Items...)
+		if cursor = p.NextCursor; cursor == "" {
+			return all
+		}
+	}
+}
+
+// checkStores is G2 and G3: what nobody deleted is there unchanged, and nothing else.
+func (w World) checkStores(t *testing.T, f Facts) {
+	t.Helper()
+	if diff := cmp.Diff(f.Left, w.Stores.Snapshot(t)); diff != "" {
+		t.Errorf("G2/G3: the stores hold (-want +got):\n%s", diff)
+	}
+}
+
+// checkDeletions is G1: each accepted deletion is done, there are no others, and no command is left.
+func (w World) checkDeletions(t *testing.T, f Facts, deletions []dependency.Deletion) {
+	t.Helper()
+	found := map[string]string{}
+	for _, d := range deletions {
+		found[d.ID] = d.Root
+		if d.Status != dependency.Deleted || d.Assets.Deleted != d.Assets.Total || d.CompletedAt == nil || d.SentAt == nil || d.Blocked != nil || d.Stalled {
+			t.Errorf("G1: deletion %+v", d)
+		}
+	}
+	if diff := cmp.Diff(f.Deletions, found); diff != "" {
+		t.Errorf("G1/G5: deletions (-accepted +found):\n%s", diff)
+	}
+	// A flag may outlive its deletion by the two seconds that its removal may wait, and by a claim.
+	var flags []dependency.PendingFlag
+	if !within(t, 30*time.Second, func() bool {
+		flags = everything(t, "flags", func(cursor string) (dependency.Page[dependency.PendingFlag], error) {
+			return w.API.Pending(t.Context(), cursor)
+		})
+		return len(flags) == 0
+	}) {
+		t.Errorf("G1: flags are left: %+v", flags)
+	}
+}
+
+// checkAssets is G3: what the API calls erased is what the deletions took, with evidence that is true.
+func (w World) checkAssets(t *testing.T, f Facts, assets []dependency.Asset) {
+	t.Helper()
+	for _, a := range assets {
+		if a.Status == dependency.Deleting {
+			t.Errorf("G1: %s is still deleting", a.ID)
+		}
+		for name, p := range a.Parts {
+			if want := partStatus(a.Status); p.Status != want {
+				t.Errorf("G3: %s is %s, and its part %s %s", a.ID, a.Status, name, p.Status)
+			}
+		}
+	}
+	for id := range f.Deletions {
+		w.checkEvidence(t, f, id)
+	}
+}
+
+func partStatus(s dependency.Status) string {
+	if s == dependency.Deleted {
+		return dependency.PartErased
+	}
+	return dependency.PartPresent
+}
+
+func (w World) checkEvidence(t *testing.T, f Facts, deletion string) {
+	t.Helper()
+	for cursor := ""; ; {
+		d, err := w.API.Deletion(t.Context(), deletion, cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range d.Steps {
+			want := f.Truth[PartOf{s.Asset, s.Generation, s.Part}]
+			if got := (Amount{s.Documents, s.Objects, s.Bytes}); got != want || s.Status != dependency.StepErased || s.ErasedAt == nil {
+				t.Errorf("G3: evidence of %s %s %s: %+v, in truth %+v", s.Asset, s.Generation, s.Part, s.Step, want)
+			}
+		}
+		if cursor = d.NextCursor; cursor == "" {
+			return
+		}
+	}
+}
+
+// checkLinks is G4, and that links to tombstones are gone, whatever they do.
+func checkLinks(t *testing.T, assets []dependency.Asset) {
+	t.Helper()
+	status := map[string]dependency.Status{}
+	for _, a := range assets {
+		status[a.ID] = a.Status
+	}
+	for _, a := range assets {
+		for _, l := range a.Links {
+			if a.Status != dependency.Live || status[l.To] != dependency.Live {
+				t.Errorf("G4: %s (%s) has the link %s to %s (%s)", a.ID, a.Status, l.Type, l.To, status[l.To])
+			}
+		}
+	}
+}
+
+// checkUsage is G8.
+func (w World) checkUsage(t *testing.T, f Facts, assets []dependency.Asset) {
+	t.Helper()
+	want := map[string]dependency.UsageView{}
+	for _, o := range f.Owners {
+		want[o] = dependency.UsageView{}
+	}
+	for _, a := range assets {
+		if u, known := want[a.Owner]; known && a.Status != dependency.Deleted {
+			u.Assets++
+			u.Bytes += a.Bytes
+			want[a.Owner] = u
+		}
+	}
+	for owner, u := range want {
+		got := read[dependency.UsageView](t, w.URL, "/v1/owners/"+owner+"/usage")
+		if diff := cmp.Diff(u, got); diff != "" {
+			t.Errorf("G8: usage of %s (-sum of the assets +got):\n%s", owner, diff)
+		}
+	}
+}
+
+// checkRepeats is G5: the same request again gives the same deletion, and changes nothing.
+func (w World) checkRepeats(t *testing.T, f Facts, assets []dependency.Asset) {
+	t.Helper()
+	for _, a := range assets {
+		if a.Status != dependency.Deleted {
+			continue
+		}
+		d, err := w.API.Delete(t.Context(), a.ID, dependency.DeleteRequest{Reason: "repeat"})
+		if err != nil || d.ID != a.Deletion || d.Status != dependency.Deleted {
+			t.Errorf("G5: deleting %s again gives deletion %s (%s), %v; it was %s", a.ID, d.ID, d.Status, err, a.Deletion)
+		}
+		if again, err := w.API.Asset(t.Context(), a.ID); err != nil || again.Generation != a.Generation || again.UpdatedAt != a.UpdatedAt {
+			t.Errorf("G5: the repeat changed %+v to %+v, %v", a, again, err)
+		}
+	}
+}
