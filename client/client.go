@@ -20,6 +20,10 @@ var (
 	_ dependency.AssetsAPI     = (*Client)(nil)
 	_ dependency.DeletionsAPI  = (*Client)(nil)
 	_ dependency.OperationsAPI = (*Client)(nil)
+	_ dependency.DrivingAPI    = (*Client)(nil)
+	_ dependency.FollowingAPI  = (*Client)(nil)
+	_ dependency.ReversalAPI   = (*Client)(nil)
+	_ dependency.OwnersAPI     = (*Client)(nil)
 )
 
 // Client speaks to one Tombstone service. It is safe for concurrent use.
@@ -87,6 +91,16 @@ func (c *Client) do(ctx context.Context, r request) (*Answer, error) {
 		ctx, cancel = context.WithTimeout(ctx, c.timeout+r.extra)
 		defer cancel()
 	}
+	res, err := c.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return c.read(res)
+}
+
+// open sends a request; the caller reads the answer and closes it.
+func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, c.base+r.path, r.body)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.method, c.base, err)
@@ -101,7 +115,11 @@ func (c *Client) do(ctx context.Context, r request) (*Answer, error) {
 	if err != nil {
 		return nil, c.unreachable(err)
 	}
-	defer func() { _ = res.Body.Close() }()
+	return res, nil
+}
+
+// read reads an answer to its end. One that is neither JSON nor a refusal of ours is not Tombstone's.
+func (c *Client) read(res *http.Response) (*Answer, error) {
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, c.unreachable(err)

@@ -5,10 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
+
+// deletionPath is the path of a deletion, or of what is below it.
+func deletionPath(id string, below ...string) string {
+	return strings.Join(append([]string{"/v1/deletions/" + segment(id)}, below...), "/")
+}
 
 // Delete asks for the deletion of one asset.
 func (c *Client) Delete(ctx context.Context, id string, r dependency.DeleteRequest) (dependency.Deletion, error) {
@@ -20,11 +26,15 @@ func (c *Client) Delete(ctx context.Context, id string, r dependency.DeleteReque
 	if len(q) > 0 {
 		path += "?" + q.Encode()
 	}
-	a, err := c.do(ctx, request{method: http.MethodDelete, path: path, header: deleteHeader(r), extra: r.Wait})
+	return c.deletion(ctx, request{method: http.MethodDelete, path: path, header: deleteHeader(r), extra: r.Wait})
+}
+
+// deletion makes a call that is answered by a deletion.
+func (c *Client) deletion(ctx context.Context, r request) (d dependency.Deletion, err error) {
+	a, err := c.do(ctx, r)
 	if err != nil {
-		return dependency.Deletion{}, err
+		return d, err
 	}
-	var d dependency.Deletion
 	if err = c.decode(a, &d); err == nil && d.ID == "" {
 		err = c.strange(errors.New("the answer is not a deletion"))
 	}
@@ -50,7 +60,7 @@ func deleteHeader(r dependency.DeleteRequest) http.Header {
 
 // Deletion reads a deletion; cursor continues its steps.
 func (c *Client) Deletion(ctx context.Context, deletion, cursor string) (dependency.Deletion, error) {
-	return get[dependency.Deletion](ctx, c, "/v1/deletions/"+segment(deletion), query("cursor", cursor))
+	return get[dependency.Deletion](ctx, c, deletionPath(deletion), query("cursor", cursor))
 }
 
 // Deletions lists deletions, newest first.
@@ -70,6 +80,11 @@ func (c *Client) Pending(ctx context.Context, cursor string) (dependency.Page[de
 
 // Replay publishes pending flags now. For operators.
 func (c *Client) Replay(ctx context.Context, d dependency.Drive) (dependency.Driven, error) {
+	return c.drive(ctx, "/v1/admin/pending/replay", d)
+}
+
+// drive asks for deletions to be driven on.
+func (c *Client) drive(ctx context.Context, path string, d dependency.Drive) (dependency.Driven, error) {
 	body := struct {
 		dependency.Drive
 		OlderThan string `json:"older_than,omitempty"`
@@ -78,6 +93,6 @@ func (c *Client) Replay(ctx context.Context, d dependency.Drive) (dependency.Dri
 		body.OlderThan = d.OlderThan.String()
 	}
 	var driven dependency.Driven
-	_, err := c.send(ctx, http.MethodPost, "/v1/admin/pending/replay", body, &driven)
+	_, err := c.send(ctx, http.MethodPost, path, body, &driven)
 	return driven, err
 }

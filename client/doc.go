@@ -1,6 +1,6 @@
-// Package client is the Go client of Tombstone's HTTP API. A Client implements the interfaces AssetsAPI, DeletionsAPI and
-// OperationsAPI of services/dependency, so that code written against them runs in one process with the services or far
-// from them.
+// Package client is the Go client of Tombstone's HTTP API. A Client implements the interfaces of services/dependency
+// (AssetsAPI, DeletionsAPI, OperationsAPI, …), so that code written against them runs in one process with the services or
+// far from them.
 //
 // Refusals come back as *problem.Problem, by the same names that the services use:
 //

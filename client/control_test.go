@@ -1,0 +1,145 @@
+package client_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
+	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/dependency"
+)
+
+func TestLookingAfterDeletions(t *testing.T) {
+	c, s := dial(t)
+	ctx := t.Context()
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "a/1", mesh)))
+	d := must[dependency.Deletion](t)(c.Delete(ctx, "a/1", dependency.DeleteRequest{Reason: "law"}))
+	s.Stall(d.ID, "no such bucket")
+	x := must[dependency.Explanation](t)(c.Explain(ctx, d.ID))
+	if x.Deletion != d.ID || !x.Stalled || len(x.Causes) != 1 || x.Causes[0].LastError != "no such bucket" {
+		t.Errorf("explained: %+v", x)
+	}
+	if page := must[dependency.Page[dependency.Deletion]](t)(c.Stalled(ctx, "")); len(page.Items) != 1 || page.Items[0].ID != d.ID {
+		t.Errorf("stalled: %+v", page)
+	}
+	drives := []dependency.Drive{{All: true, OlderThan: 90 * time.Second}, {Deletions: []string{d.ID}}}
+	for _, drive := range drives {
+		if got := must[dependency.Driven](t)(c.Retry(ctx, drive)); got.Driven != 1 {
+			t.Errorf("driven: %+v", got)
+		}
+	}
+	if diff := cmp.Diff(drives, s.Drives()); diff != "" {
+		t.Error(diff)
+	}
+	forced := must[dependency.Deletion](t)(c.Force(ctx, d.ID, dependency.Force{Part: apitest.Part, Reason: "burned down"}))
+	if forced.Status != dependency.Deleted || forced.Steps[0].Forced != "burned down" {
+		t.Errorf("forced: %+v", forced)
+	}
+	if _, err := c.Force(ctx, d.ID, dependency.Force{Part: "zip", Reason: "x"}); !errors.Is(err, problem.UnknownPart) {
+		t.Errorf("an unknown part: %v", err)
+	}
+	trail := must[dependency.Page[dependency.AuditItem]](t)(c.Audit(ctx, "a/1", ""))
+	if len(trail.Items) != 2 || trail.Items[0].Type != events.TypeDeletionRequested || trail.Items[0].Reason != "law" {
+		t.Errorf("trail: %+v", trail)
+	}
+	if err := c.Pause(ctx); err != nil {
+		t.Error(err)
+	}
+	if x := must[dependency.Explanation](t)(c.Explain(ctx, d.ID)); !x.Paused {
+		t.Error("the pause did not arrive")
+	}
+	if err := c.Resume(ctx); err != nil {
+		t.Error(err)
+	}
+	if x := must[dependency.Explanation](t)(c.Explain(ctx, d.ID)); x.Paused {
+		t.Error("the resuming did not arrive")
+	}
+}
+
+func TestCancelHoldAndUsage(t *testing.T) {
+	c, s := dial(t)
+	s.Grace = time.Hour
+	ctx := t.Context()
+	size := int64(7)
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "..", dependency.Put{Kind: apitest.Kind, Owner: "a/b", Bytes: &size})))
+	for _, reason := range []string{"law & order", ""} {
+		if err := c.Hold(ctx, "..", reason); err != nil {
+			t.Fatal(err)
+		}
+		if a := must[dependency.Asset](t)(c.Asset(ctx, "..")); a.Hold == nil || a.Hold.Reason != reason {
+			t.Errorf("hold for %q: %+v", reason, a.Hold)
+		}
+	}
+	if _, err := c.Delete(ctx, "..", dependency.DeleteRequest{}); !errors.Is(err, problem.OnHold) {
+		t.Errorf("delete of a held asset: %v", err)
+	}
+	if err := c.Release(ctx, ".."); err != nil {
+		t.Fatal(err)
+	}
+	d := must[dependency.Deletion](t)(c.Delete(ctx, "..", dependency.DeleteRequest{}))
+	if got, want := must[dependency.UsageView](t)(c.Usage(ctx, "a/b")), (dependency.UsageView{Assets: 1, Bytes: 7, Pending: 7}); got != want {
+		t.Errorf("usage: %+v", got)
+	}
+	if got := must[dependency.Deletion](t)(c.Cancel(ctx, d.ID)); got.Status != dependency.Cancelled {
+		t.Errorf("cancelled: %+v", got)
+	}
+	if _, err := c.Cancel(ctx, "nobody"); !errors.Is(err, problem.NotFound) {
+		t.Errorf("an unknown deletion: %v", err)
+	}
+	if err := c.Hold(ctx, "nobody", ""); !errors.Is(err, problem.NotFound) {
+		t.Errorf("an unknown asset: %v", err)
+	}
+}
+
+func TestFollow(t *testing.T) {
+	c, s := dial(t)
+	s.Grace = time.Hour
+	ctx := t.Context()
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "a", mesh)))
+	d := must[dependency.Deletion](t)(c.Delete(ctx, "a", dependency.DeleteRequest{}))
+	var types []string
+	err := c.Follow(ctx, d.ID, func(item dependency.AuditItem) error {
+		if types = append(types, item.Type); len(types) == 1 {
+			_, err := c.Cancel(ctx, d.ID) // while the stream is open
+			return err
+		}
+		return nil
+	})
+	if diff := cmp.Diff([]string{events.TypeDeletionRequested, events.TypeDeletionCancelled}, types); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	enough := errors.New("enough")
+	if err := c.Follow(ctx, d.ID, func(dependency.AuditItem) error { return enough }); !errors.Is(err, enough) {
+		t.Errorf("a reader that has enough: %v", err)
+	}
+	if err := c.Follow(ctx, "nobody", nil); !errors.Is(err, problem.NotFound) {
+		t.Errorf("an unknown deletion: %v", err)
+	}
+}
+
+func TestFollowDoubtsStrangeStreams(t *testing.T) {
+	for media, streams := range map[string]map[string]string{
+		"text/event-stream": {"": "before the deletion has ended", ": beat\n\n": "before the deletion has ended", "data: {oops\n\n": "not as Tombstone does"},
+		"application/json":  {"{}": "not as Tombstone does"},
+		"text/html":         {"<html>": "not as Tombstone does"},
+	} {
+		for text, want := range streams {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", media)
+				_, _ = w.Write([]byte(text))
+			}))
+			err := connect(t, server.URL, "").Follow(t.Context(), "d", nil)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), server.URL) {
+				t.Errorf("%s %q: %v", media, text, err)
+			}
+			server.Close()
+		}
+	}
+}
