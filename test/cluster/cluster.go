@@ -61,6 +61,8 @@ func Build(t *testing.T) string {
 // Cluster is the processes of one installation.
 type Cluster struct {
 	Stores *stores.Stores
+	// Env are further settings of processes that start from now on, as NAME=VALUE.
+	Env []string
 
 	t         *testing.T
 	binary    string

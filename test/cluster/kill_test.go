@@ -23,22 +23,15 @@ func randomKills(t *testing.T, binary string) {
 	}
 	seed := seed(t)
 	s := stores.Containers(t)
-	c := New(t, binary, s, 3*time.Second)
+	c := New(t, binary, s, 10*time.Second)
 	for range 2 {
 		c.Start(Dependency, s)
 		c.Start(Asset, s)
 	}
 	c.AwaitReady()
 	l := newLoad(c)
-	for _, id := range []string{"bystander-a", "bystander-b"} {
-		a, err := l.create(t.Context(), "mesh", id)
-		if err == nil {
-			err = l.fill(t.Context(), a)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	filled(t, l, "bystander-a")
+	filled(t, l, "bystander-b")
 	end := time.Now().Add(soak(t))
 	for round := 0; round == 0 || time.Now().Before(end) && !t.Failed(); round++ {
 		began := time.Now()

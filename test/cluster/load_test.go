@@ -125,13 +125,30 @@ func (l *load) delete(ctx context.Context, assets []dependency.Asset, r dependen
 	if err != nil {
 		return d, fmt.Errorf("delete %s: %w", root.ID, err)
 	}
+	l.accepted(d, assets...)
+	return d, nil
+}
+
+// accepted notes a deletion that takes these assets along, the root first.
+func (l *load) accepted(d dependency.Deletion, assets ...dependency.Asset) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.facts.Deletions[d.ID] = root.ID
+	l.facts.Deletions[d.ID] = assets[0].ID
 	for _, a := range assets {
 		delete(l.held, a.ID+" "+a.Generation)
 	}
-	return d, nil
+}
+
+// deletionOf gives a deletion with this root.
+func (l *load) deletionOf(root string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, r := range l.facts.Deletions {
+		if r == root {
+			return id
+		}
+	}
+	return ""
 }
 
 // await waits until a deletion is done, and then looks whether it is true.

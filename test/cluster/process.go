@@ -50,6 +50,7 @@ func (c *Cluster) Start(role Role, s *stores.Stores) *Process {
 		"TOMBSTONE_LISTEN="+listen, "TOMBSTONE_POLICY="+c.policy, "TOMBSTONE_NAMESPACE="+s.Namespace,
 		"TOMBSTONE_GRAPH_URI="+s.GraphURI, "TOMBSTONE_GRAPH_USER="+s.GraphUser, "TOMBSTONE_GRAPH_PASSWORD="+s.GraphPassword,
 		"TOMBSTONE_NATS_URL="+s.NATS, "TOMBSTONE_DOCUMENTS_URI="+s.DocumentsURI, "TOMBSTONE_BLOBS_ENDPOINT="+s.Endpoint, "TOMBSTONE_BLOBS_REGION="+s.Region)
+	p.env = append(p.env, c.Env...)
 	var err error
 	if p.Client, err = client.New(p.URL, "", client.WithTimeout(15*time.Second)); err != nil {
 		c.t.Fatal(err)
