@@ -31,8 +31,19 @@ type grammar struct {
 	Status statusCmd `cmd:"" help:"Show an asset."`
 	Import importCmd `cmd:"" help:"Create or change assets in bulk."`
 
+	Explain explainCmd `cmd:"" help:"Tell what a deletion waits for."`
+	Cancel  cancelCmd  `cmd:"" help:"Take a scheduled deletion back."`
+	Audit   auditCmd   `cmd:"" help:"List the audit trail of an asset."`
+
 	Pending pendingCmd `cmd:"" help:"List command flags that are not sent yet."`
 	Replay  replayCmd  `cmd:"" help:"Publish command flags now."`
+	Stalled stalledCmd `cmd:"" help:"List deletions past their deadline, blocked or failing."`
+	Retry   retryCmd   `cmd:"" help:"Drive stalled deletions now."`
+
+	Hold    holdCmd    `cmd:"" help:"Put an asset under legal hold."`
+	Release releaseCmd `cmd:"" help:"End a legal hold."`
+	Pause   pauseCmd   `cmd:"" help:"Stop physical deletion."`
+	Resume  resumeCmd  `cmd:"" help:"Go on with physical deletion."`
 
 	Policy  policyCmd  `cmd:"" help:"Work with policies."`
 	Doctor  doctorCmd  `cmd:"" help:"Look whether the service and its stores answer."`

@@ -17,6 +17,8 @@ func TestUsage(t *testing.T) {
 		{}, {"no-such-verb"}, {"delete"}, {"status"}, {"status", "a", "b"}, {"delete", "x", "--no-such-flag"}, {"delete", "x", "--wait", "soon"},
 		{"delete", "x", "--wait=-1s"}, {"delete", "x", "y", "--if-plan", "hash"}, {"import"}, {"policy"}, {"policy", "check"}, {"serve"}, {"serve", "everything"},
 		{"replay"}, {"replay", "x", "--all"}, {"replay", "x", "--older-than", "1m"}, {"replay", "--all", "--older-than=-1m"},
+		{"retry"}, {"retry", "x", "--all"}, {"explain"}, {"cancel"}, {"cancel", "x", "y"}, {"audit"}, {"hold"}, {"release"}, {"hold", "a", "b"},
+		{"pause", "x"}, {"resume", "x"}, {"stalled", "x"},
 	} {
 		tombstone(t, args...).fails(exitUsage, "--help")
 	}

@@ -61,3 +61,8 @@ func count(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// examples is the end of a command's help.
+func examples(commands ...string) string {
+	return "Examples:\n\n  " + strings.Join(commands, "\n  ")
+}

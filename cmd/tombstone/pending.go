@@ -9,20 +9,18 @@ import (
 // pendingCmd lists unsent command flags.
 type pendingCmd struct{ remote }
 
+// Help has examples.
+func (*pendingCmd) Help() string { return examples("tombstone pending") }
+
 // Run prints page after page.
 func (c *pendingCmd) Run(p *program) error {
 	api, err := c.dial()
 	if err != nil {
 		return err
 	}
-	for cursor, first := "", true; first || cursor != ""; first = false {
-		page, err := api.Pending(p.ctx, cursor)
-		if err = c.finish(p, err, func() { printPending(p, page.Items, first) }); err != nil {
-			return err
-		}
-		cursor = page.NextCursor
-	}
-	return nil
+	return pages(p, &c.remote, func(cursor string) (dependency.Page[dependency.PendingFlag], error) {
+		return api.Pending(p.ctx, cursor)
+	}, func(flags []dependency.PendingFlag, first bool) { printPending(p, flags, first) })
 }
 
 func printPending(p *program, flags []dependency.PendingFlag, first bool) {

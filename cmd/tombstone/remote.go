@@ -9,6 +9,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/client"
 	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
 // defaultURL is where a service listens unless it is told otherwise.
@@ -69,6 +70,18 @@ func (r *remote) finish(p *program, err error, text func()) error {
 		text()
 	}
 	return err
+}
+
+// pages reads a list to its end and prints page after page; text prints one for people.
+func pages[T any](p *program, r *remote, read func(cursor string) (dependency.Page[T], error), text func(items []T, first bool)) error {
+	for cursor, first := "", true; first || cursor != ""; first = false {
+		page, err := read(cursor)
+		if err = r.finish(p, err, func() { text(page.Items, first) }); err != nil {
+			return err
+		}
+		cursor = page.NextCursor
+	}
+	return nil
 }
 
 // refusal is the line of a refusal: its name and its sentence, and the dependants that it names.
