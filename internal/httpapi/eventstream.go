@@ -3,6 +3,8 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -15,6 +17,9 @@ const (
 	// heartbeat keeps the connection open where nothing happens for long: proxies cut those that are silent for a minute.
 	heartbeat = 15 * time.Second
 )
+
+// errReaderLeft says that nobody reads the stream any more.
+var errReaderLeft = errors.New("the reader of the events has left")
 
 // eventStream writes server-sent events. It is safe for concurrent use.
 type eventStream struct {
@@ -48,10 +53,14 @@ func (e *eventStream) write(text string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_ = e.control.SetWriteDeadline(time.Now().Add(e.patience)) // writers that have none (in tests) are fine
-	if _, err := io.WriteString(e.w, text); err != nil {
-		return err
+	_, err := io.WriteString(e.w, text)
+	if err == nil {
+		err = e.control.Flush()
 	}
-	return e.control.Flush()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errReaderLeft, err)
+	}
+	return nil
 }
 
 // during runs f while heartbeats go out. The context of f ends when one cannot be sent.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -54,7 +55,7 @@ func (s *server) follow(ctx context.Context, in *oneDeletionIn) (*huma.StreamRes
 		err := stream.during(ctx, func(ctx context.Context) error {
 			return s.cfg.Dependency.Follow(ctx, id, func(item dependency.AuditItem) error { return stream.send(item) })
 		})
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, errReaderLeft) {
 			s.log.WarnContext(ctx, "events of a deletion ended early", "deletion", id, "error", err)
 		}
 	}}, nil
