@@ -67,7 +67,6 @@ func testSequenceOnce(t *testing.T, g dependency.Graph) {
 
 func testUnsent(t *testing.T, g dependency.Graph) {
 	markAll(t, g)
-	var want []string
 	for i, asset := range []string{"sent-b", "sent-a", "sent-c"} {
 		for s := range 4 {
 			e := entry(asset, int64(s+1))
@@ -75,9 +74,7 @@ func testUnsent(t *testing.T, g dependency.Graph) {
 			save(t, g, e)
 		}
 	}
-	for _, asset := range []string{"sent-b", "sent-a", "sent-c", "sent-b", "sent-a"} {
-		want = append(want, asset)
-	}
+	want := []string{"sent-b", "sent-a", "sent-c", "sent-b", "sent-a"}
 	unsent := func(before time.Time, limit int) (assets, ids []string) {
 		t.Helper()
 		for _, e := range read(t, g, func(ctx context.Context, tx dependency.Tx) ([]dependency.Entry, error) {
