@@ -104,14 +104,21 @@ func (c *Cluster) AwaitReady() {
 	}
 }
 
-// Call makes one call of a role, at any of its processes, and again while there is no answer but that something is away.
-// So f must be one that can be repeated. What it gives is a refusal, or that there was no answer for too long.
+// Call makes one call of a role, at any of its processes that is not frozen, and again while there is no answer but that
+// something is away. So f must be one that can be repeated. What it gives is a refusal, or that there was no answer for too long.
 func (c *Cluster) Call(ctx context.Context, role Role, f func(api *client.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	list := c.With(role)
 	for {
-		err := f(list[rand.IntN(len(list))].Client)
+		p := list[rand.IntN(len(list))]
+		if p.isFrozen() {
+			if !rest(ctx, 20*time.Millisecond) {
+				return fmt.Errorf("%s is frozen: %w", p.Name, ctx.Err())
+			}
+			continue
+		}
+		err := f(p.Client)
 		if p := problem.As(err); err == nil || p != nil && p.Name != problem.Unavailable {
 			return err
 		}

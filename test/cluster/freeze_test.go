@@ -30,7 +30,6 @@ func frozenWorkers(t *testing.T, binary string) {
 		{"it acknowledges", Broker, "+ACK", resent},
 	} {
 		t.Run(c.before, func(t *testing.T) {
-			t.Parallel()
 			s := stores.Containers(t)
 			frozenWorker(t, New(t, binary, s, c.resend), c.store, strings.NewReplacer("BUCKET", s.Bucket, "NAMESPACE", s.Namespace).Replace(c.pattern))
 		})

@@ -29,7 +29,6 @@ const (
 func failingStores(t *testing.T, binary string) {
 	for _, store := range []Store{Graph, Broker, Documents, Blobs} {
 		t.Run(string(store), func(t *testing.T) {
-			t.Parallel()
 			failingStore(t, binary, store)
 		})
 	}

@@ -133,7 +133,7 @@ func (p *Process) Stop() {
 		p.signal(syscall.SIGKILL)
 		<-p.ended
 	}
-	p.cmd = nil
+	p.cmd, p.frozen = nil, false
 }
 
 // Freeze stops the process where it is: its connections stay open, and it does nothing.
@@ -154,6 +154,12 @@ func (p *Process) Thaw() {
 		p.frozen = false
 		p.signal(syscall.SIGCONT)
 	}
+}
+
+func (p *Process) isFrozen() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.frozen
 }
 
 func (p *Process) signal(sig syscall.Signal) {

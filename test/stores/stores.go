@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -37,15 +39,29 @@ type Stores struct {
 }
 
 // Containers gives real servers, which other tests use too; the test is skipped where there is no Docker, and fails there
-// with CI=true.
+// with CI=true. An installation needs a graph for itself, and there is one: it is emptied, so only one test at a time may
+// use these stores.
 func Containers(t *testing.T) *Stores {
 	t.Helper()
 	g, b, name := containers.Neo4j(t), containers.S3(t), containers.Name(t)
+	emptyGraph(t, g)
 	s := &Stores{GraphURI: g.URI, GraphUser: g.User, GraphPassword: g.Password, GraphLabel: strings.ReplaceAll(name, "-", "_"), NATS: containers.NATS(t),
 		DocumentsURI: containers.Mongo(t), Endpoint: b.Endpoint, Region: b.Region, Access: b.AccessKey, Secret: b.SecretKey,
 		Namespace: name, Bucket: name}
 	s.Open(t)
 	return s
+}
+
+func emptyGraph(t *testing.T, g containers.Neo4jAddr) {
+	t.Helper()
+	d, err := neo4j.NewDriverWithContext(g.URI, neo4j.BasicAuth(g.User, g.Password, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close(context.WithoutCancel(t.Context()))
+	if _, err := neo4j.ExecuteQuery(t.Context(), d, "MATCH (n) DETACH DELETE n", nil, neo4j.EagerResultTransformer); err != nil {
+		t.Fatalf("empty the graph: %v", err)
+	}
 }
 
 // Open connects the test's own clients and makes the bucket, with versions.
@@ -84,7 +100,7 @@ func (s *Stores) PutObject(ctx context.Context, key, data string) (Snapshot, err
 // Document gives what a snapshot has of one document; empty when it is not there.
 func (s *Stores) Document(ctx context.Context, collection, id string) (Snapshot, error) {
 	raw, err := s.documents.Collection(collection).FindOne(ctx, bson.M{"_id": id}).Raw()
-	if err == mongo.ErrNoDocuments {
+	if errors.Is(err, mongo.ErrNoDocuments) {
 		return Snapshot{}, nil
 	}
 	if err != nil {
