@@ -54,6 +54,9 @@ func (b *Bus) ensure(ctx context.Context) (created, anew []string, err error) {
 		if err := b.ensureConsumer(ctx, stream, want); err != nil {
 			return created, anew, fmt.Errorf("ensure consumer %s: %w", want.Durable, err)
 		}
+		if err := removeAcknowledged(ctx, b.js, stream, want.Durable); err != nil {
+			return created, anew, fmt.Errorf("remove what %s has acknowledged: %w", want.Durable, err)
+		}
 	}
 	return created, anew, nil
 }
@@ -152,6 +155,24 @@ func (b *Bus) remakeConsumer(ctx context.Context, stream string, want jetstream.
 	}
 	_, err := b.js.CreateOrUpdateConsumer(ctx, stream, want)
 	return err
+}
+
+// removeAcknowledged removes what the only consumer of a work queue has acknowledged and a killed broker has kept (seen with
+// 2.15): it is never handed out again, and a command there keeps its own replacement out.
+func removeAcknowledged(ctx context.Context, js jetstream.JetStream, name, consumer string) error {
+	handle, err := js.Consumer(ctx, name, consumer)
+	if err != nil {
+		return err
+	}
+	done := handle.CachedInfo().AckFloor.Stream
+	stream, err := js.Stream(ctx, name)
+	if err != nil {
+		return err
+	}
+	if left := stream.CachedInfo().State; done == 0 || left.Msgs == 0 || left.FirstSeq > done {
+		return nil
+	}
+	return stream.Purge(ctx, jetstream.WithPurgeSequence(done+1)) // up to it, without it
 }
 
 // fits compares what matters to us.

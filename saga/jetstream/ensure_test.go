@@ -91,6 +91,56 @@ func TestStreamsAreAsInTheContract(t *testing.T) {
 	}
 }
 
+// A stream without a work queue's rule stands in for a killed broker, which may keep what was acknowledged.
+func TestWhatABrokerKeptOfTheAcknowledgedIsRemovedAndTheRestStays(t *testing.T) {
+	b := startBroker(t)
+	admin := b.admin()
+	stream, err := admin.CreateStream(t.Context(), driver.StreamConfig{Name: "KEPT", Subjects: []string{"kept.*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := stream.CreateConsumer(t.Context(), driver.ConsumerConfig{Durable: "worker", AckPolicy: driver.AckExplicitPolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func() uint64 {
+		t.Helper()
+		if err := jetstream.RemoveAcknowledged(t.Context(), admin, "KEPT", "worker"); err != nil {
+			t.Fatal(err)
+		}
+		info, err := stream.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.Msgs
+	}
+	if n := left(); n != 0 {
+		t.Errorf("of an empty stream: want nothing, got %d", n)
+	}
+	for i := range 5 {
+		if _, err := admin.Publish(t.Context(), fmt.Sprintf("kept.%d", i), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := left(); n != 5 {
+		t.Errorf("nothing is acknowledged: want all 5, got %d", n)
+	}
+	for _, acknowledge := range []bool{true, true, false, true} {
+		msg, err := consumer.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if acknowledge {
+			if err := msg.DoubleAck(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := left(); n != 3 {
+		t.Errorf("the first two are acknowledged, and one behind another that is not: want 3, got %d", n)
+	}
+}
+
 func TestSeveralProcessesMayEnsureAtOnce(t *testing.T) {
 	b := startBroker(t)
 	var wg sync.WaitGroup
