@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,16 +62,16 @@ func Dev(ctx context.Context, o DevOptions) (err error) {
 	if err := checkNamespace(o.Config, p); err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", o.Config.Listen)
-	if err != nil {
-		return fmt.Errorf("TOMBSTONE_LISTEN: %w", err)
-	}
-	defer listener.Close() // closed by the server already, unless we never got there
 	dir, clean, err := dataFolder(o.Data)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, clean()) }()
+	listener, err := listen(o.Config.Listen, dir)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // closed by the server already, unless we never got there
 	stack, err := devstack.Start(ctx, devstack.Config{Dir: dir, ListenNATS: o.ListenNATS, ListenDocuments: o.ListenDocuments,
 		ListenBlobs: o.ListenBlobs, Logger: o.Log})
 	if err != nil {
@@ -85,6 +86,15 @@ func Dev(ctx context.Context, o DevOptions) (err error) {
 		return err
 	}
 	return runDev(ctx, o, p, stack, dir, listener)
+}
+
+// listen takes the address of HTTP. Where it is taken, a process on the same folder is the likely holder, and named first.
+func listen(address, dir string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, cmp.Or(devstack.InUse(dir), fmt.Errorf("TOMBSTONE_LISTEN: %w", err))
+	}
+	return listener, nil
 }
 
 func stopStack(ctx context.Context, stack *devstack.Stack) error {
@@ -104,7 +114,7 @@ func devPolicy(path string) (*policy.Policy, error) {
 // dataFolder is the folder to use, and what to do with it at the end.
 func dataFolder(given string) (dir string, clean func() error, err error) {
 	if given != "" {
-		if err := os.MkdirAll(given, 0o755); err != nil {
+		if err := os.MkdirAll(given, 0o700); err != nil {
 			return "", nil, fmt.Errorf("data folder: %w", err)
 		}
 		dir, err = filepath.Abs(given)

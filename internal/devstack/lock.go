@@ -54,5 +54,14 @@ func lockFolder(dir string) (*lock, error) {
 	return &lock{file: f}, nil
 }
 
+// InUse tells, with an *InUseError, that another process works on the folder. Nil is no promise for the next moment.
+func InUse(dir string) error {
+	l, err := lockFolder(dir)
+	if err != nil {
+		return err
+	}
+	return l.release()
+}
+
 // release gives the lock back.
 func (l *lock) release() error { return l.file.Close() }

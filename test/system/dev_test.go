@@ -31,19 +31,20 @@ func TestDev(t *testing.T) {
 // dev is a running `tombstone dev`.
 type dev struct {
 	*client.Client
-	t   *testing.T
-	cmd *exec.Cmd
-	log *bytes.Buffer
+	t      *testing.T
+	cmd    *exec.Cmd
+	log    *bytes.Buffer
+	listen string
 }
 
 func startDev(t *testing.T, path, data string, args ...string) *dev {
 	t.Helper()
-	d := &dev{t: t, log: &bytes.Buffer{}}
+	d := &dev{t: t, log: &bytes.Buffer{}, listen: freePort(t)}
 	addresses := filepath.Join(data, "addresses.json")
 	if err := os.Remove(addresses); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	d.cmd = exec.Command(path, append([]string{"dev", "--data", data, "--listen", freePort(t)}, args...)...)
+	d.cmd = exec.Command(path, append([]string{"dev", "--data", data, "--listen", d.listen}, args...)...)
 	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -121,9 +122,11 @@ func devGoesOn(t *testing.T, path string) {
 func secondDev(t *testing.T, path string) {
 	data := t.TempDir()
 	d := startDev(t, path, data)
-	out, err := exec.Command(path, "dev", "--data", data, "--listen", freePort(t)).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), fmt.Sprintf("in use by process %d", d.cmd.Process.Pid)) {
-		t.Errorf("second dev: %v\n%s", err, out)
+	for name, listen := range map[string]string{"another address": freePort(t), "the same address": d.listen} {
+		out, err := exec.Command(path, "dev", "--data", data, "--listen", listen).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), fmt.Sprintf("in use by process %d", d.cmd.Process.Pid)) {
+			t.Errorf("second dev at %s: %v\n%s", name, err, out)
+		}
 	}
 }
 
