@@ -12,7 +12,7 @@ TOOL := go tool -modfile=tools/go.mod
 IMAGE ?= tombstone:local
 PACKAGES ?= ./...
 
-.PHONY: help build dist image test test-short race lint fmt vuln images bench bench-smoke demo compose-up compose-down compose-smoke readme ci
+.PHONY: help build dist image test test-short race soak lint fmt vuln images bench bench-smoke demo compose-up compose-down compose-smoke readme ci
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -39,6 +39,9 @@ test-short: ## the quick tests
 
 race: ## the quick tests under the race detector
 	go test -race -short $(PACKAGES)
+
+soak: ## an hour of kills at random (TOMBSTONE_SOAK=5m for less, TOMBSTONE_SEED=N for the same again)
+	TOMBSTONE_SOAK=$${TOMBSTONE_SOAK:-1h} go test -count=1 -timeout=0 -v -run 'TestCluster/kills' ./test/cluster
 
 lint: ## go vet and golangci-lint, with the import rules of .golangci.yml
 	go vet ./...

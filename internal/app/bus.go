@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"github.com/tombstone-project/tombstone/saga/jetstream"
 	"github.com/tombstone-project/tombstone/services/dependency"
@@ -44,7 +45,12 @@ func (b *bus) signalLost() {
 	}
 }
 
-// watch tells the dependency service whenever streams are others than it knew: at the start, and when one was made anew.
+// streamsEvery is how often it is looked whether the streams are still the same. Signals alone are not enough: streams that
+// an asset service has made anew first look to this process as if nothing had been lost.
+const streamsEvery = 15 * time.Second
+
+// watch tells the dependency service when the streams were made: at the start, when this process made one anew, and every
+// now and then.
 func (b *bus) watch(p *process, deps *dependency.Service) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for failures := 0; ; {
@@ -54,9 +60,7 @@ func (b *bus) watch(p *process, deps *dependency.Service) func(context.Context) 
 			}
 			if err == nil {
 				failures = 0
-				select {
-				case <-b.lost:
-				case <-ctx.Done():
+				if !b.awaitLoss(ctx) {
 					return nil
 				}
 				continue
@@ -69,5 +73,19 @@ func (b *bus) watch(p *process, deps *dependency.Service) func(context.Context) 
 				return nil
 			}
 		}
+	}
+}
+
+// awaitLoss waits until streams may have been lost; false when ctx ended first.
+func (b *bus) awaitLoss(ctx context.Context) bool {
+	timer := time.NewTimer(streamsEvery)
+	defer timer.Stop()
+	select {
+	case <-b.lost:
+		return true
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

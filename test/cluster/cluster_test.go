@@ -12,6 +12,9 @@ func TestMain(m *testing.M) { containers.Main(m) }
 func TestCluster(t *testing.T) {
 	binary := Build(t)
 	t.Run("kills at random under load lose nothing and touch nothing else", func(t *testing.T) { randomKills(t, binary) })
+	if testing.Short() {
+		return // the others take minutes
+	}
 	t.Run("a worker is frozen, and wakes when the asset lives again, before", func(t *testing.T) { frozenWorkers(t, binary) })
 	t.Run("a store fails", func(t *testing.T) { failingStores(t, binary) })
 	t.Run("the broker loses everything, and", func(t *testing.T) { wipedBroker(t, binary) })

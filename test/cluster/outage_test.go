@@ -16,7 +16,7 @@ import (
 
 const (
 	// outageTime is how long a fault lasts at least: long enough for several tries, and for a busy loop to show.
-	outageTime = 5 * time.Second
+	outageTime = 4 * time.Second
 	// outageLines is how many lines a process may log meanwhile. One that tries without a pause logs thousands.
 	outageLines = 150
 	// outageAssets are deleted during each fault.
@@ -54,7 +54,7 @@ func failingStore(t *testing.T, binary string, store Store) {
 	for _, f := range Faults {
 		t.Run(string(f), func(t *testing.T) {
 			lines := map[*Process]int{dep: dep.lines(), asset: asset.lines()}
-			proxy.Break(f)
+			mend := proxy.Break(t, f)
 			over := time.After(outageTime)
 			if store == Graph && f != Slow {
 				refusedSoon(t, dep, victims[f][0])
@@ -67,7 +67,7 @@ func failingStore(t *testing.T, binary string, store Store) {
 					t.Errorf("%s logged %d lines, the last:\n%s", p.Name, n, p.Tail(5))
 				}
 			}
-			proxy.Mend(f)
+			mend()
 			accept(t, l, victims[f]) // again, where they were accepted
 			for _, a := range victims[f] {
 				if err := l.await(t.Context(), l.deletionOf(a.ID), []dependency.Asset{a}); err != nil {

@@ -1,8 +1,9 @@
 package cluster
 
 import (
-	"fmt"
+	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/Shopify/toxiproxy/v2"
@@ -26,14 +27,13 @@ var Faults = []Fault{Refused, Hanging, Slow, Cut}
 // toxics are the faults as toxiproxy knows them; milliseconds, and bytes from the store.
 var toxics = map[Fault]string{
 	Hanging: `{"type": "timeout", "stream": "downstream", "attributes": {"timeout": 0}}`,
-	Slow:    `{"type": "latency", "stream": "downstream", "attributes": {"latency": 300, "jitter": 200}}`,
+	Slow:    `{"type": "latency", "stream": "downstream", "attributes": {"latency": 100, "jitter": 50}}`,
 	Cut:     `{"type": "limit_data", "stream": "downstream", "attributes": {"bytes": 700}}`,
 }
 
 // Proxy stands before a store and can make it fail.
 type Proxy struct {
 	Address string
-	t       *testing.T
 	proxy   *toxiproxy.Proxy
 }
 
@@ -41,7 +41,7 @@ type Proxy struct {
 func NewProxy(t *testing.T, address string) *Proxy {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	p := &Proxy{Address: freePort(t), t: t}
+	p := &Proxy{Address: freePort(t)}
 	p.proxy = toxiproxy.NewProxy(server, "store", p.Address, address)
 	if err := p.proxy.Start(); err != nil {
 		t.Fatal(err)
@@ -50,28 +50,25 @@ func NewProxy(t *testing.T, address string) *Proxy {
 	return p
 }
 
-// Break makes the store fail.
-func (p *Proxy) Break(f Fault) {
-	p.t.Helper()
+// Break makes the store fail, until mend is called, or else the test ends.
+func (p *Proxy) Break(t *testing.T, f Fault) (mend func()) {
+	t.Helper()
 	if f == Refused {
 		p.proxy.Stop()
-		return
+	} else if _, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(`{"name": "fault", ` + toxics[f][1:])); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := p.proxy.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(`{"name": "fault", %s`, toxics[f][1:]))); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// Mend makes it work again.
-func (p *Proxy) Mend(f Fault) {
-	p.t.Helper()
-	var err error
-	if f == Refused {
-		err = p.proxy.Start()
-	} else {
-		err = p.proxy.Toxics.RemoveToxic(p.t.Context(), "fault")
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	mend = sync.OnceFunc(func() {
+		var err error
+		if f == Refused {
+			err = p.proxy.Start()
+		} else {
+			err = p.proxy.Toxics.RemoveToxic(context.WithoutCancel(t.Context()), "fault")
+		}
+		if err != nil {
+			t.Errorf("mend: %v", err)
+		}
+	})
+	t.Cleanup(mend)
+	return mend
 }

@@ -3,7 +3,6 @@
 package invariants
 
 import (
-	"maps"
 	"testing"
 	"time"
 
@@ -38,18 +37,6 @@ type PartOf struct{ Asset, Generation, Part string }
 
 // Amount is what evidence counts.
 type Amount struct{ Documents, Objects, Bytes int64 }
-
-// Add puts facts of another run to these.
-func (f *Facts) Add(more Facts) {
-	f.Deletions, f.Left, f.Truth = joined(f.Deletions, more.Deletions), joined(f.Left, more.Left), joined(f.Truth, more.Truth)
-}
-
-func joined[M ~map[K]V, K comparable, V any](a, b M) M {
-	all := M{}
-	maps.Copy(all, a)
-	maps.Copy(all, b)
-	return all
-}
 
 // Check holds the installation to every guarantee. It repeats deletions, which must change nothing.
 func Check(t *testing.T, w World, f Facts) {
