@@ -89,6 +89,9 @@ func archive(t *testing.T) *Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if testing.Short() {
+		return g.First(4000)
+	}
 	return g
 }
 
@@ -122,7 +125,7 @@ func againstOracle(t *testing.T, graph dependency.Graph) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	asked := slices.Clone(packages.Names)
 	rnd.Shuffle(len(asked), func(i, j int) { asked[i], asked[j] = asked[j], asked[i] })
-	asked = append(asked[:2000:2000], "libc6", "perl", "python3", "gcc-12-base") // hubs and a cycle beside the sample
+	asked = append(asked[:2000:2000], hubs(packages)...)
 	accepted, refusals := 0, 0
 	gone := map[string]bool{}
 	for _, name := range asked {
@@ -148,6 +151,16 @@ func againstOracle(t *testing.T, graph dependency.Graph) {
 	if accepted == 0 || refusals == 0 {
 		t.Error("the sample shows only one of the two answers")
 	}
+}
+
+// hubs are packages that many others need, as far as the graph has them; libc6 is in a cycle.
+func hubs(g *Graph) (names []string) {
+	for _, name := range []string{"libc6", "perl", "python3", "gcc-12-base"} {
+		if slices.Contains(g.Names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // compareRefusal wants exactly the dependants of the oracle: all of them up to 100, else 100 of them and the right total.

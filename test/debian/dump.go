@@ -50,6 +50,23 @@ func Read(r io.Reader) (*Graph, error) {
 	return g, nil
 }
 
+// First is the part of the graph between its first n packages.
+func (g *Graph) First(n int) *Graph {
+	part := &Graph{Names: g.Names[:min(n, len(g.Names))], Needs: map[string][]string{}}
+	in := map[string]bool{}
+	for _, name := range part.Names {
+		in[name] = true
+	}
+	for _, name := range part.Names {
+		for _, to := range g.Needs[name] {
+			if in[to] {
+				part.Needs[name] = append(part.Needs[name], to)
+			}
+		}
+	}
+	return part
+}
+
 // targets are the names in a dependency field: "a (>= 1), b | c:any" gives a, b, c.
 func targets(field string) (names []string) {
 	for _, word := range strings.FieldsFunc(field, func(r rune) bool { return r == ',' || r == '|' }) {
