@@ -138,7 +138,7 @@ func decode[T any](b []byte, read func(eventType string, o *object) T) (Envelope
 
 // unwrap reads an event up to its data.
 func unwrap(b []byte) (Envelope, []byte, error) {
-	if err := checkJSON(b); err != nil {
+	if err := CheckJSON(b, maxDepth); err != nil {
 		return Envelope{}, nil, err
 	}
 	var ev event.Event

@@ -9,12 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep objects and arrays may be nested; ours need three levels.
+// maxDepth is how deep objects and arrays of a message may be nested; ours need three levels.
 const maxDepth = 32
 
-// checkJSON refuses what JSON parsers read in different ways: bytes that are not UTF-8, escapes of half a character (both
-// would be replaced silently, and an id would become another id), and members given twice.
-func checkJSON(b []byte) error {
+// CheckJSON refuses what JSON parsers read in different ways: bytes that are not UTF-8, escapes of half a character (both
+// would be replaced silently, and an id would become another id), and members given twice; and what is nested deeper than
+// depth.
+func CheckJSON(b []byte, depth int) error {
 	if !utf8.Valid(b) {
 		return errors.New("not valid UTF-8")
 	}
@@ -26,10 +27,10 @@ func checkJSON(b []byte) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
-	return checkValue(d, 0)
+	return checkValue(d, depth)
 }
 
-// checkValue reads one value and looks for members given twice, at every level.
+// checkValue reads one value and looks for members given twice, at every level down to depth.
 func checkValue(d *json.Decoder, depth int) error {
 	token, err := d.Token()
 	if err != nil {
@@ -39,8 +40,8 @@ func checkValue(d *json.Decoder, depth int) error {
 	if !nested {
 		return nil
 	}
-	if depth == maxDepth {
-		return fmt.Errorf("nested deeper than %d", maxDepth)
+	if depth == 0 {
+		return errors.New("nested too deep")
 	}
 	seen := map[string]bool{}
 	for d.More() {
@@ -54,7 +55,7 @@ func checkValue(d *json.Decoder, depth int) error {
 			}
 			seen[name.(string)] = true
 		}
-		if err := checkValue(d, depth+1); err != nil {
+		if err := checkValue(d, depth-1); err != nil {
 			return err
 		}
 	}

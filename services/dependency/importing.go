@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
 )
 
@@ -116,14 +118,9 @@ func readLine(in *bufio.Reader) (line []byte, tooLong bool, err error) {
 }
 
 func (im *importer) line(n int, text []byte) error {
-	var l ImportLine
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&l); err != nil {
-		return im.refuse(n, l.ID, problem.New(problem.InvalidRequest, "not an asset in JSON: %v", err))
-	}
-	if dec.More() {
-		return im.refuse(n, l.ID, problem.New(problem.InvalidRequest, "more than one JSON value on the line"))
+	l, err := readAsset(text)
+	if err != nil {
+		return im.refuse(n, l.ID, err)
 	}
 	item, err := im.s.checkPut(im.by, l.ID, l.Put)
 	if err != nil {
@@ -133,6 +130,31 @@ func (im *importer) line(n int, text []byte) error {
 	item.put.Links = nil
 	im.items, im.lines = append(im.items, item), append(im.lines, n)
 	return nil
+}
+
+// maxNesting is how deep the objects and arrays of a line may be nested: deeper ones are more than many readers take.
+const maxNesting = 128
+
+// readAsset reads one line; a refusal has what could be read.
+func readAsset(text []byte) (ImportLine, error) {
+	var l ImportLine
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&l)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong):
+		field := strings.ReplaceAll(wrong.Field, "Put.", "") // the name of a Go type
+		return l, problem.New(problem.InvalidRequest, "a JSON %s does not belong there", wrong.Value).At(field)
+	case err != nil:
+		return l, problem.New(problem.InvalidRequest, "not an asset in JSON: %v", err)
+	case dec.More():
+		return l, problem.New(problem.InvalidRequest, "more than one JSON value on the line")
+	}
+	if err := events.CheckJSON(text, maxNesting); err != nil {
+		return l, problem.New(problem.InvalidRequest, "not an asset in JSON: %v", err)
+	}
+	return l, nil
 }
 
 // flush writes the gathered assets in one transaction and keeps their links for the second pass.
@@ -156,8 +178,9 @@ func (im *importer) flush(ctx context.Context) error {
 			continue
 		}
 		it := im.items[i]
-		it.put.Links = im.held[i]
-		if err := im.spool.write(spooled{Line: im.lines[i], ID: it.id, Put: it.put, Outcome: r.outcome}); err != nil {
+		// Only the links: what else the line says is in the graph, and may have been changed since.
+		links := Put{Kind: it.put.Kind, Owner: it.put.Owner, Links: im.held[i]}
+		if err := im.spool.write(spooled{Line: im.lines[i], ID: it.id, Put: links, Outcome: r.outcome}); err != nil {
 			return err
 		}
 	}
@@ -182,6 +205,7 @@ func (im *importer) links(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			item.linksOnly = true
 			items[i] = item
 		}
 		results, err := im.s.put(ctx, items)

@@ -63,13 +63,7 @@ func (s *Service) link(ctx context.Context, items []linkItem) ([]error, error) {
 				last[it.link] = it.on
 			}
 		}
-		for l, on := range last {
-			if on {
-				w.saveLinks = append(w.saveLinks, l)
-			} else {
-				w.removeLinks = append(w.removeLinks, l)
-			}
-		}
+		w.setLinks(last)
 		return w.flush(ctx)
 	})
 	return results, err

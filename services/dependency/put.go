@@ -20,6 +20,8 @@ type putItem struct {
 	put   Put
 	owner string // named or the caller's; used for a new asset
 	kind  *policy.Kind
+	// linksOnly changes an asset that is there, and creates none.
+	linksOnly bool
 }
 
 type putResult struct {
@@ -92,7 +94,7 @@ func (s *Service) put(ctx context.Context, items []putItem) ([]putResult, error)
 	var results []putResult
 	err := s.graph.Update(ctx, func(tx Tx) error {
 		results = make([]putResult, len(items))
-		w := &putWorld{world: newWorld(tx, s.now()), policy: s.policy}
+		w := &putWorld{world: newWorld(tx, s.now()), policy: s.policy, relinked: map[Link]bool{}}
 		if err := w.read(ctx, items); err != nil {
 			return err
 		}
@@ -102,6 +104,7 @@ func (s *Service) put(ctx context.Context, items []putItem) ([]putResult, error)
 			}
 			results[i].asset = s.view(w.nodes[item.id], w.linksOf(item.id))
 		}
+		w.setLinks(w.relinked)
 		return w.flush(ctx)
 	})
 	return results, err

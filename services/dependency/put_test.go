@@ -206,6 +206,46 @@ func TestImportNamesBadLinesAndLinksAfterAllLines(t *testing.T) {
 	}
 }
 
+// The reader of a line must not make another id of one that it cannot hold.
+func TestImportRefusesWhatReadersOfJSONReadInDifferentWays(t *testing.T) {
+	b := newBench(t)
+	for name, line := range map[string]string{
+		"bytes that are not UTF-8": "{\"id\":\"odd-\xff\",\"kind\":\"bare\"}",
+		"half a character":         `{"id":"odd-\ud800","kind":"bare"}`,
+		"a member given twice":     `{"id":"odd-1","kind":"bare","id":"odd-2"}`,
+		"nesting without end":      `{"id":"odd-3","kind":"bare","attributes":{"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}}`,
+		"a number for a name":      `{"id":"odd-4","kind":5}`,
+	} {
+		got, err := b.ImportAssets(b.ctx, strings.NewReader(line))
+		if err != nil || got.Created != 0 || got.Failed != 1 || got.Errors[0].Type != "/problems/invalid-request" || strings.Contains(got.Errors[0].Detail, "Go ") {
+			t.Errorf("%s: %s, %v", name, pretty(got), err)
+		}
+	}
+	if page, err := b.Assets(b.ctx, dependency.AssetQuery{}); err != nil || len(page.Items) != 0 {
+		t.Errorf("assets afterwards: %s, %v", pretty(page), err)
+	}
+}
+
+func TestTheLastLineOfAnAssetCounts(t *testing.T) {
+	b := newBench(t)
+	b.create("bare", "b")
+	lines := []string{
+		`{"id":"a","kind":"bare","bytes":1,"attributes":{"v":"old"},"links":[{"type":"NEEDS","to":"b"}]}`,
+		`{"id":"c","kind":"bare","links":[{"type":"NEEDS","to":"b"}]}`,
+		`{"id":"a","kind":"bare","bytes":2,"attributes":{"v":"new"}}`,
+		`{"id":"c","kind":"bare","links":[]}`,
+	}
+	if got, err := b.ImportAssets(b.ctx, strings.NewReader(strings.Join(lines, "\n"))); err != nil || got.Failed != 0 {
+		t.Fatalf("%s, %v", pretty(got), err)
+	}
+	if a := b.asset("a"); a.Bytes != 2 || a.Attributes["v"] != "new" || len(a.Links) != 1 {
+		t.Errorf("a: %s", pretty(a))
+	}
+	if c := b.asset("c"); len(c.Links) != 0 {
+		t.Errorf("c was linked and unlinked in one transaction: %s", pretty(c))
+	}
+}
+
 func TestListsPageOverEveryAssetOnce(t *testing.T) {
 	b := newBench(t)
 	for i := range 25 {

@@ -17,6 +17,7 @@ type putWorld struct {
 	*world
 	policy   *policy.Policy
 	outgoing map[string]map[LinkTo]bool
+	relinked map[Link]bool // what outgoing has more (true) and less than the graph
 	used     map[string]Usage
 	holders  map[string]string // of places made of attributes
 }
@@ -96,6 +97,9 @@ func (w *putWorld) put(it putItem) putResult {
 	}
 	if exists && old.Status == Deleting {
 		return putResult{err: problem.New(problem.DeletionInProgress, "asset %q is being deleted by %s; wait until that is done", it.id, old.Deletion)}
+	}
+	if it.linksOnly && old.Status != Live {
+		return putResult{err: problem.New(problem.DeletionInProgress, "asset %q was deleted by %s meanwhile", it.id, old.Deletion)}
 	}
 	n, outcome, err := w.next(it, old, exists && old.Status == Live)
 	if err == nil {
@@ -227,14 +231,14 @@ func (w *putWorld) relink(it putItem, outcome Outcome) (changed bool) {
 	for _, l := range w.linksOf(it.id) {
 		if !wanted[l] {
 			w.set(it.id, l, false)
-			w.removeLinks = append(w.removeLinks, Link{From: it.id, Type: l.Type, To: l.To})
+			w.relinked[Link{From: it.id, Type: l.Type, To: l.To}] = false
 			changed = true
 		}
 	}
 	for _, l := range slices.SortedFunc(maps.Keys(wanted), compareLinks) {
 		if !w.outgoing[it.id][l] {
 			w.set(it.id, l, true)
-			w.saveLinks = append(w.saveLinks, Link{From: it.id, Type: l.Type, To: l.To})
+			w.relinked[Link{From: it.id, Type: l.Type, To: l.To}] = true
 			changed = true
 		}
 	}

@@ -60,6 +60,17 @@ func (w *world) save(n Node) {
 	w.dirty[n.ID] = true
 }
 
+// setLinks makes those links that are true and removes the others: what counts is the last word on each.
+func (w *world) setLinks(last map[Link]bool) {
+	for l, on := range last {
+		if on {
+			w.saveLinks = append(w.saveLinks, l)
+		} else {
+			w.removeLinks = append(w.removeLinks, l)
+		}
+	}
+}
+
 // account adds to an owner's counters.
 func (w *world) account(owner string, assets, bytes, pending int64) {
 	u := w.usage[owner]
