@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -39,12 +41,29 @@ func apiConfig(version string) huma.Config {
 	}
 }
 
-// unmarshal reads JSON, and refuses what is not UTF-8: encoding/json would silently read another id than was sent.
+// maxNesting is how deep the objects and arrays of a body may be nested: more than the document stores take.
+const maxNesting = 128
+
+// unmarshal reads JSON, and refuses what encoding/json would silently read as something else, an id above all. A body is
+// read twice: first to be validated, then into its type.
 func unmarshal(data []byte, v any) error {
 	if !utf8.Valid(data) {
 		return errors.New("the body is not valid UTF-8")
 	}
-	return json.Unmarshal(data, v)
+	err := json.Unmarshal(data, v)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		return fmt.Errorf("%s: a JSON %s does not fit there", wrong.Field, wrong.Value)
+	case errors.As(err, &wrong):
+		return fmt.Errorf("a JSON %s does not fit at byte %d", wrong.Value, wrong.Offset)
+	case err != nil:
+		return err
+	}
+	if _, first := v.(*any); first {
+		return events.CheckJSON(data, maxNesting)
+	}
+	return nil
 }
 
 // route registers an operation whose errors become problem documents.

@@ -111,7 +111,7 @@ func TestForce(t *testing.T) {
 	c, _ := serve(t)
 	path := "/v1/deletions/" + c.deleted("a") + "/force"
 	for body, field := range map[string]string{
-		`{"part":"description"}`: "body", `{"reason":"gone"}`: "body", `{"part":"","reason":"gone"}`: "part", `{"part":"description","reason":""}`: "reason", ``: "body",
+		`{"part":"description"}`: "reason", `{"reason":"gone"}`: "part", `{"part":"","reason":"gone"}`: "part", `{"part":"description","reason":""}`: "reason", ``: "body",
 		`{"part":"description","reason":"` + strings.Repeat("x", 1001) + `"}`: "reason",
 	} {
 		c.call("POST", path, body).problem(422, "invalid-request", field)

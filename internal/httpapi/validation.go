@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/tombstone-project/tombstone/problem"
 )
@@ -66,6 +68,10 @@ func faultOf(err error) fault {
 		return fault{Field: "body", Detail: err.Error()}
 	}
 	where, field, inside := strings.Cut(detailed.Location, ".")
+	var missing string
+	if _, err := fmt.Sscanf(detailed.Message, validation.MsgExpectedRequiredProperty, &missing); err == nil {
+		return fault{Field: strings.TrimPrefix(field+"."+missing, "."), Detail: detailed.Message}
+	}
 	if !inside {
 		return fault{Field: where, Detail: detailed.Message}
 	}
