@@ -3,6 +3,8 @@ package neo4j
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -35,10 +37,16 @@ func faultOf(ctx context.Context, err error) fault {
 		return race
 	case errors.As(err, &server):
 		return serverFault(server)
-	case errors.As(err, &connection):
+	case errors.As(err, &connection), cutOff(err):
 		return lost
 	}
 	return foreign
+}
+
+// cutOff tells an answer that ends in its middle: the driver gives such an error as the connection gave it.
+func cutOff(err error) bool {
+	var network net.Error
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
 }
 
 // serverFault classifies what the server says, by its status codes.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"syscall"
 	"testing"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -34,6 +36,8 @@ func TestWhatAnErrorMeansForTheTransaction(t *testing.T) {
 		{"time over", t.Context(), serverSays("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"), late, late, late},
 		{"no right", t.Context(), serverSays("Neo.ClientError.Security.Forbidden"), foreign, foreign, foreign},
 		{"a connection lost", t.Context(), broken, lost, away, late},
+		{"an answer cut in its middle", t.Context(), fmt.Errorf("read: %w", io.ErrUnexpectedEOF), lost, away, late},
+		{"a connection reset", t.Context(), fmt.Errorf("read: %w", &net.OpError{Op: "read", Err: syscall.ECONNRESET}), lost, away, late},
 		{"no server in the cluster", t.Context(), errors.New("pool could not find any servers"), foreign, away, late},
 		{"the caller gone", over, broken, late, late, late},
 	} {
