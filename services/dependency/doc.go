@@ -31,6 +31,7 @@
 //	broker loses a command              R2 flags it again after resend_after of silence
 //	broker loses everything             its streams are newer than the graph remembers: R2 at once, feed published again
 //	a report is lost                    R2; the worker's ledger repeats the report
-//	a report is late, doubled, forged   it acts only on an asset that is deleting by that deletion in that generation
+//	a report is late or doubled         it acts only on an asset that is deleting by that deletion in that generation
+//	a report is forged                  the same; what is deleting it can complete, so only asset services may publish reports
 //	two replicas                        claims keep them apart; what both do is harmless
 package dependency
