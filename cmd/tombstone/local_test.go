@@ -19,6 +19,7 @@ func TestDoctor(t *testing.T) {
 		cfg.Checks = []httpapi.Check{{Name: "graph", Ping: func(context.Context) error { return graph }}}
 	})
 	tombstone(t, "doctor").fails(exitFailed, "access", "unauthenticated")
+	tombstone(t, "doctor", "--ready").done() // needs no token
 	t.Setenv("TOMBSTONE_TOKEN", "secret")
 	if got := tombstone(t, "doctor").done().stdout; !strings.Contains(got, "ok  graph") {
 		t.Errorf("got %q", got)
@@ -28,6 +29,7 @@ func TestDoctor(t *testing.T) {
 	if !strings.Contains(r.stdout, "BAD  graph") {
 		t.Errorf("got %q", r.stdout)
 	}
+	tombstone(t, "doctor", "--ready").fails(exitFailed, "graph: does not answer")
 }
 
 func TestPolicyCheck(t *testing.T) {

@@ -24,9 +24,9 @@ func (c *connection) statement(ctx context.Context, query string) (*sql.Stmt, er
 	return s, nil
 }
 
-// exec runs a statement whose result nobody asks for.
-func (c *connection) exec(ctx context.Context, query string, args ...any) error {
-	_, err := c.affect(ctx, query, args...)
+// exec runs a statement without arguments, whose result nobody asks for.
+func (c *connection) exec(ctx context.Context, query string) error {
+	_, err := c.affect(ctx, query)
 	return err
 }
 
