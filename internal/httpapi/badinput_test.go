@@ -66,7 +66,7 @@ func TestBadRequestsAreRefusedByName(t *testing.T) {
 		{"PUT", "/v1/assets/a/documents/description", `{`, 422, "invalid-request", "body"},
 		{"PUT", "/v1/assets/a/documents/description", `[1]`, 422, "invalid-request", "body"},
 		{"PUT", "/v1/assets/a/documents/description", `{"x":1e999}`, 422, "invalid-request", "body"},
-		{"PUT", "/v1/assets/a/documents/no-such-part", `{}`, 422, "unknown-part", "part"},
+		{"PUT", "/v1/assets/a/documents/no-such-part", `{}`, 404, "unknown-part", "part"},
 		{"PATCH", "/v1/assets/a", `{}`, 405, "method-not-allowed", ""},
 		{"GET", "/v2/assets", "", 404, "not-found", ""},
 		{"GET", "/v1/assets/a/", "", 404, "not-found", ""},

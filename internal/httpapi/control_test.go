@@ -116,7 +116,7 @@ func TestForce(t *testing.T) {
 	} {
 		c.call("POST", path, body).problem(422, "invalid-request", field)
 	}
-	c.call("POST", path, `{"part":"zip","reason":"gone"}`).problem(422, "unknown-part", "part")
+	c.call("POST", path, `{"part":"zip","reason":"gone"}`).problem(404, "unknown-part", "part")
 	c.call("POST", "/v1/deletions/"+nobody+"/force", `{"part":"description","reason":"gone"}`).problem(404, "not-found", "")
 	got := c.call("POST", path, `{"part":"description","reason":"gone"}`).want(200).json()
 	if steps, _ := got["steps"].([]any); got["status"] != "deleted" || len(steps) != 1 || steps[0].(map[string]any)["forced"] != "gone" {

@@ -239,7 +239,11 @@ func onHold(n Node) error {
 }
 
 func hasDependants(id string, d Dependants) error {
-	return problem.New(problem.HasDependants, "%d assets depend on %q: %s; delete them first, or ask with_dependants", d.Total, id, quoteSome(d.First, d.Total)).
+	who := fmt.Sprintf("%d assets depend", d.Total)
+	if d.Total == 1 {
+		who = "1 asset depends"
+	}
+	return problem.New(problem.HasDependants, "%s on %q: %s; delete first what depends on it, or ask with_dependants", who, id, quoteSome(d.First, d.Total)).
 		With("dependants", d.First).With("dependants_total", d.Total)
 }
 

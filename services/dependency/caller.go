@@ -57,3 +57,7 @@ func assetNotFound(id string) error {
 func deletionNotFound(id string) error {
 	return problem.New(problem.NotFound, "there is no deletion %q", id)
 }
+
+func linkTargetNotFound(id string) error {
+	return problem.New(problem.LinkTargetNotFound, "there is no asset %q to link to; create it first", id)
+}

@@ -78,8 +78,11 @@ func (w *world) mayLink(it linkItem) error {
 	if from.Status != Live {
 		return problem.New(problem.DeletionInProgress, "asset %q is %s by deletion %s; its links do not change any more", from.ID, from.Status, from.Deletion)
 	}
-	if !it.on {
-		return nil
+	if it.on {
+		return w.linkable(it.by, it.link.To)
 	}
-	return w.linkable(it.by, it.link.To)
+	if to, ok := w.nodes[it.link.To]; !ok || !it.by.sees(to.Owner) {
+		return linkTargetNotFound(it.link.To)
+	}
+	return nil
 }

@@ -169,6 +169,7 @@ func TestLinksAreMadeAndRemovedWithoutDeletingAnything(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	refused(t, b.Unlink(b.ctx, "a", "NEEDS", "nobody"), problem.LinkTargetNotFound)
 	if got := b.asset("a"); len(got.Links) != 0 || got.Status != dependency.Live || b.asset("b").Status != dependency.Live {
 		t.Errorf("after unlinking: %s", pretty(got))
 	}

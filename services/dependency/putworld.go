@@ -175,7 +175,7 @@ func (w *world) linkable(by Caller, to string) error {
 	n, ok := w.nodes[to]
 	switch {
 	case !ok || !by.sees(n.Owner):
-		return problem.New(problem.LinkTargetNotFound, "there is no asset %q to link to; create it first", to)
+		return linkTargetNotFound(to)
 	case n.Status != Live:
 		return problem.New(problem.LinkTargetDeleting, "asset %q is %s by deletion %s; a link to it would hang", to, n.Status, n.Deletion).With("deletion", n.Deletion)
 	}
