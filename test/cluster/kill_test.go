@@ -82,7 +82,7 @@ func disturb(c *Cluster, calls, quiet <-chan struct{}, random *rand.Rand) (kills
 	var thawing sync.WaitGroup
 	defer thawing.Wait()
 	for {
-		for range 10 + random.IntN(40) {
+		for range 10 + random.IntN(30) {
 			select {
 			case <-calls:
 			case <-quiet:

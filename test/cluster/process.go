@@ -110,7 +110,7 @@ func (p *Process) Kill() {
 	}
 	close(p.wanted)
 	p.signal(syscall.SIGKILL)
-	<-p.ended
+	_ = <-p.ended // killed
 	p.cmd, p.frozen = nil, false
 }
 
@@ -131,7 +131,7 @@ func (p *Process) Stop() {
 	case <-time.After(stopTime):
 		p.t.Errorf("%s does not end", p.Name)
 		p.signal(syscall.SIGKILL)
-		<-p.ended
+		_ = <-p.ended // killed
 	}
 	p.cmd, p.frozen = nil, false
 }

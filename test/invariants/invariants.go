@@ -55,7 +55,7 @@ func Check(t *testing.T, w World, f Facts) {
 	trails := w.readTrails(t, assets)
 	checkTrails(t, f, trails)
 	w.checkFeed(t, trails)
-	w.checkRepeats(t, f, assets)
+	w.checkRepeats(t, assets)
 	w.checkStores(t, f)
 }
 
@@ -190,7 +190,7 @@ func (w World) checkUsage(t *testing.T, f Facts, assets []dependency.Asset) {
 }
 
 // checkRepeats is G5: the same request again gives the same deletion, and changes nothing.
-func (w World) checkRepeats(t *testing.T, f Facts, assets []dependency.Asset) {
+func (w World) checkRepeats(t *testing.T, assets []dependency.Asset) {
 	t.Helper()
 	for _, a := range assets {
 		if a.Status != dependency.Deleted {

@@ -79,7 +79,7 @@ func (w World) checkFeed(t *testing.T, trails map[string][]dependency.AuditItem)
 	}
 	var diff string
 	if !within(t, time.Minute, func() bool {
-		feed := w.Feed(t)
+		feed := w.feed(t)
 		diff = cmp.Diff(want, feed)
 		return diff == ""
 	}) {
@@ -91,8 +91,8 @@ func (w World) checkFeed(t *testing.T, trails map[string][]dependency.AuditItem)
 	}
 }
 
-// Feed is what the stream of events has; repeats are the same line.
-func (w World) Feed(t *testing.T) map[line]bool {
+// feed is what the stream of events has; repeats are the same line.
+func (w World) feed(t *testing.T) map[line]bool {
 	t.Helper()
 	feed := map[line]bool{}
 	for _, data := range w.messages(t, events.Names{Namespace: w.Stores.Namespace}.Events().Name) {
