@@ -34,8 +34,7 @@ type Process struct {
 
 	mu     sync.Mutex // one change at a time
 	cmd    *exec.Cmd  // nil: does not run
-	ended  chan error
-	wanted chan struct{} // closed when its end is wanted
+	end    *end
 	frozen bool
 }
 
@@ -86,19 +85,26 @@ func (p *Process) Restart() {
 		p.t.Errorf("start %s: %v", p.Name, err)
 		return
 	}
-	p.cmd, p.ended, p.wanted = cmd, make(chan error, 1), make(chan struct{})
-	go watch(p.t, p.Name, cmd, p.ended, p.wanted)
+	p.cmd, p.end = cmd, &end{wanted: make(chan struct{}), came: make(chan struct{})}
+	go p.end.watch(p.t, p.Name, cmd)
 }
 
-// watch waits for the end of a process, and reports one that nobody wants.
-func watch(t *testing.T, name string, cmd *exec.Cmd, ended chan<- error, wanted <-chan struct{}) {
-	err := cmd.Wait()
+// end is that of one run of a process.
+type end struct {
+	wanted chan struct{} // closed before the process is told
+	came   chan struct{} // closed after it ended
+	err    error         // how it ended; set before came is closed
+}
+
+// watch waits for the end, and reports one that nobody wants.
+func (e *end) watch(t *testing.T, name string, cmd *exec.Cmd) {
+	e.err = cmd.Wait()
 	select {
-	case <-wanted:
+	case <-e.wanted:
 	default:
-		t.Errorf("%s ended by itself: %v", name, err)
+		t.Errorf("%s ended by itself: %v", name, e.err)
 	}
-	ended <- err
+	close(e.came)
 }
 
 // Kill ends the process at once, as a crash does; it does nothing when it does not run.
@@ -108,9 +114,9 @@ func (p *Process) Kill() {
 	if p.cmd == nil {
 		return
 	}
-	close(p.wanted)
+	close(p.end.wanted)
 	p.signal(syscall.SIGKILL)
-	_ = <-p.ended // killed
+	<-p.end.came
 	p.cmd, p.frozen = nil, false
 }
 
@@ -121,17 +127,17 @@ func (p *Process) Stop() {
 	if p.cmd == nil {
 		return
 	}
-	close(p.wanted)
+	close(p.end.wanted)
 	p.signal(syscall.SIGTERM)
 	select {
-	case err := <-p.ended:
-		if err != nil {
-			p.t.Errorf("%s ended with %v", p.Name, err)
+	case <-p.end.came:
+		if p.end.err != nil {
+			p.t.Errorf("%s ended with %v", p.Name, p.end.err)
 		}
 	case <-time.After(stopTime):
 		p.t.Errorf("%s does not end", p.Name)
 		p.signal(syscall.SIGKILL)
-		_ = <-p.ended // killed
+		<-p.end.came
 	}
 	p.cmd, p.frozen = nil, false
 }
