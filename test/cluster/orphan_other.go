@@ -1,3 +1,5 @@
+//go:build cluster
+
 //go:build !linux
 
 package cluster
