@@ -1,6 +1,4 @@
-//go:build cluster
-
-//go:build !linux
+//go:build cluster && !linux
 
 package cluster
 
