@@ -141,7 +141,7 @@ func (p *Process) do(ctx context.Context, c Call, do effect) error {
 	case CrashHalf, ErrorHalf:
 		items /= 2
 	case Twice:
-		err = do(ctx, items)
+		_ = do(ctx, items)
 	}
 	if kind != Lost {
 		err = do(ctx, items)

@@ -1,0 +1,168 @@
+//go:build crash
+
+package crash
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tombstone-project/tombstone/internal/fault"
+)
+
+// found is what a run found.
+type found struct {
+	options
+	calls      []fault.Call // up to the end of the scenario
+	used       []means
+	violations []string
+}
+
+// run carries out the scenario to its end, and then whatever may come late; it checks as it goes.
+func run(t *testing.T, s *store, o options) (out found) {
+	t.Helper()
+	s.empty(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, s, o)
+		w.scenario.prepare(w)
+		w.schedule.follow(w.plan)
+		for _, role := range w.scenario.roles {
+			w.start(role)
+		}
+		w.drive(time.Minute, func() bool { return true })
+		w.play()
+		w.schedule.follow(nil)
+		out = found{options: o, calls: w.plan.Calls(), used: slices.Sorted(maps.Keys(w.used))}
+		if len(w.violations) == 0 {
+			w.aftermath()
+		}
+		if len(w.violations) == 0 {
+			w.check()
+		}
+		w.end()
+		out.violations = w.violations
+	})
+	return out
+}
+
+// play lets the client act until it has, and the system has come to rest.
+func (w *world) play() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.scenario.play(&client{w, ctx})
+		w.schedule.knock()
+	}()
+	limit := 2 * time.Hour
+	if w.noR2 {
+		limit = 15 * time.Minute
+	}
+	if !w.drive(limit, func() bool { return closed(done) && w.settled() }) {
+		w.violate("G1", "no end after %v: %s", limit, w.whatWaits())
+	}
+	cancel()
+	w.broadcast()
+	for !closed(done) { // it gives up
+		synctest.Wait()
+		w.schedule.admit(w.runs)
+	}
+}
+
+// aftermath is what comes late: frozen processes wake, the broker delivers everything once more.
+func (w *world) aftermath() {
+	for _, p := range w.all() {
+		p.Wake()
+	}
+	w.comeToRest("what was frozen")
+	w.replay()
+	w.comeToRest("all messages came again")
+}
+
+// comeToRest lets whatever happens now happen.
+func (w *world) comeToRest(after string) {
+	w.drive(2*time.Second, func() bool { return false })
+	if !w.drive(10*time.Minute, w.settled) {
+		w.violate("G1", "no rest after %s: %s", after, w.whatWaits())
+	}
+}
+
+// replay delivers all work once more that was ever put on the bus.
+func (w *world) replay() {
+	w.mu.Lock()
+	subjects := slices.Sorted(maps.Keys(w.subjects))
+	w.mu.Unlock()
+	for _, s := range subjects {
+		w.bus.Again(s)
+	}
+}
+
+// drive gives one call after another its turn, and starts anew what crashed, until there is nothing to do and the end is
+// there. It is false when the limit was over before.
+func (w *world) drive(limit time.Duration, end func() bool) bool {
+	over := time.After(limit)
+	for {
+		synctest.Wait()
+		w.revive()
+		if call, ok := w.schedule.admit(w.runs); ok {
+			synctest.Wait()
+			w.observe(call)
+			continue
+		}
+		if end() {
+			return true
+		}
+		tick := time.NewTimer(time.Minute)
+		select {
+		case <-w.schedule.arrived:
+		case <-tick.C:
+		case <-over:
+			return false
+		}
+		tick.Stop()
+	}
+}
+
+// revive replaces what crashed, and gives what is frozen a replica.
+func (w *world) revive() {
+	for _, p := range w.all() {
+		switch {
+		case p.replaced:
+		case closed(p.Ended()):
+			w.note(restart)
+			p.replaced = true
+			p.stop()
+			w.start(p.role)
+		case p.Frozen():
+			w.note(replica)
+			p.replaced = true
+			w.start(p.role)
+		}
+	}
+	w.schedule.release(w.ended)
+}
+
+// end stops everything and waits for it.
+func (w *world) end() {
+	stopped := make(chan struct{})
+	for _, p := range w.all() {
+		p.Crash()
+		p.stop()
+	}
+	go func() {
+		defer close(stopped)
+		for _, p := range w.all() {
+			p.parts.Wait()
+		}
+	}()
+	for !closed(stopped) {
+		w.schedule.release(w.ended)
+		select {
+		case <-w.schedule.arrived:
+		case <-stopped:
+		}
+	}
+}
