@@ -80,48 +80,56 @@ func wrap(e Envelope, data []byte) ([]byte, error) {
 	return ev.MarshalJSON()
 }
 
-// readable checks that the receiver will read what we send.
+// readable checks that the receiver will read what we send. That it is JSON, with each member once, the encoder sees to.
 func readable(b []byte, p payload) error {
 	var err error
 	switch p.(type) {
 	case Erase, *Erase:
-		_, _, err = DecodeCommand(b)
+		_, _, err = decode(b, readCommand)
 	case Report:
-		_, _, err = DecodeReport(b)
+		_, _, err = decode(b, readReport)
 	default:
-		_, _, err = DecodeEvent(b)
+		_, _, err = decode(b, readEvent)
 	}
 	return err
 }
 
 // DecodeCommand reads a message of the commands stream. Errors wrap ErrUnreadable and say why.
-func DecodeCommand(b []byte) (Envelope, Erase, error) {
-	return decode(b, func(eventType string, o *object) Erase {
-		if eventType != TypeErase {
-			o.fail("type %q is not one of a command", eventType)
-		}
-		return readErase(o)
-	})
-}
+func DecodeCommand(b []byte) (Envelope, Erase, error) { return decodeForeign(b, readCommand) }
 
 // DecodeReport reads a message of the reports stream: a *PartErased, *AssetErased or *PartProgress. Errors wrap ErrUnreadable and say why.
-func DecodeReport(b []byte) (Envelope, Report, error) {
-	return decode(b, readReport)
-}
+func DecodeReport(b []byte) (Envelope, Report, error) { return decodeForeign(b, readReport) }
 
 // DecodeEvent reads a message of the events stream. Errors wrap ErrUnreadable and say why.
-func DecodeEvent(b []byte) (Envelope, AuditEvent, error) {
-	return decode(b, func(eventType string, o *object) AuditEvent {
-		switch eventType {
-		case TypeDeletionRequested, TypeDeletionCancelled, TypeDeletionCompleted, TypeDeletionStalled, TypeDeletionBlocked,
-			TypePartErased, TypeAssetErased:
-		default:
-			o.fail("type %q is not one of an event", eventType)
-		}
-		return readAuditEvent(o)
-	})
+func DecodeEvent(b []byte) (Envelope, AuditEvent, error) { return decodeForeign(b, readEvent) }
+
+func readCommand(eventType string, o *object) Erase {
+	if eventType != TypeErase {
+		o.fail("type %q is not one of a command", eventType)
+	}
+	return readErase(o)
 }
 
+func readEvent(eventType string, o *object) AuditEvent {
+	switch eventType {
+	case TypeDeletionRequested, TypeDeletionCancelled, TypeDeletionCompleted, TypeDeletionStalled, TypeDeletionBlocked,
+		TypePartErased, TypeAssetErased:
+	default:
+		o.fail("type %q is not one of an event", eventType)
+	}
+	return readAuditEvent(o)
+}
+
+// decodeForeign reads what anybody may have written.
+func decodeForeign[T any](b []byte, read func(eventType string, o *object) T) (Envelope, T, error) {
+	if err := CheckJSON(b, maxDepth); err != nil {
+		var none T
+		return Envelope{}, none, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return decode(b, read)
+}
+
+// decode reads JSON that CheckJSON has no quarrel with.
 func decode[T any](b []byte, read func(eventType string, o *object) T) (Envelope, T, error) {
 	var none T
 	e, data, err := unwrap(b)
@@ -138,9 +146,6 @@ func decode[T any](b []byte, read func(eventType string, o *object) T) (Envelope
 
 // unwrap reads an event up to its data.
 func unwrap(b []byte) (Envelope, []byte, error) {
-	if err := CheckJSON(b, maxDepth); err != nil {
-		return Envelope{}, nil, err
-	}
 	var ev event.Event
 	if err := ev.UnmarshalJSON(b); err != nil {
 		return Envelope{}, nil, err
