@@ -15,6 +15,10 @@ import (
 // blobKeys are credentials that come with embedded stores; empty: the AWS SDK's usual chain.
 type blobKeys struct{ access, secret string }
 
+// erasing is how many assets are erased at the same time: they share calls of the stores at every step, and look together for
+// places that are neighbours (docs/performance.md has the figures).
+const erasing = 1000
+
 // assetService adds the parts of the asset service.
 func (p *process) assetService(ctx context.Context, b *bus, gate asset.Gate, keys blobKeys) (*asset.Service, error) {
 	documents, err := mongo.Open(p.cfg.DocumentsURI.Reveal(), mongo.Options{Namespace: p.cfg.Namespace})
@@ -34,7 +38,7 @@ func (p *process) assetService(ctx context.Context, b *bus, gate asset.Gate, key
 	p.blobs = blobs
 	c := asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Gate: gate, Publisher: b, Names: p.names, Log: p.log}
 	eraser := asset.NewEraser(c)
-	worker := saga.Worker{Name: "erase", Subscriber: b.Commands(), Handle: eraser.HandleMessage, Park: eraser.Park, Logger: p.log}
+	worker := saga.Worker{Name: "erase", Subscriber: b.Commands(), Handle: eraser.HandleMessage, Park: eraser.Park, InFlight: erasing, Logger: p.log}
 
 	p.ready.store("documents", documents.Ping)
 	p.ready.store("blobs", blobs.Ping)

@@ -15,13 +15,12 @@ import (
 const pageSize = 1000
 
 // Sizes of the batches, and how many of each may run side by side. Two lanes let one call travel while the next gathers;
-// calls of object stores are the slow ones, so they get more.
+// more would leave little in each.
 const (
-	smallBatch  = 250 // questions, messages, heads: items of some hundred bytes, written one by one
-	bulkBatch   = 1000
-	lanes       = 2
-	listBatch   = 64
-	bucketLanes = 4
+	smallBatch = 250 // questions, messages, heads: items of some hundred bytes, written one by one
+	listBatch  = 250 // places: the more, the more are neighbours; all must fit into the time of a call
+	bulkBatch  = 1000
+	lanes      = 2
 )
 
 // bulkCall is a call of a port: one value and one error for each item.
@@ -77,8 +76,8 @@ func (s *stores) addBucket(c Config, bucket string) {
 		return c.Blobs.List(ctx, places, pageSize)
 	}
 	erase := func(ctx context.Context, versions []Version) []error { return c.Blobs.Delete(ctx, bucket, versions) }
-	s.lists[bucket] = gather(listBatch, bucketLanes, c.CallTimeout, guarded(b, list))
-	s.erases[bucket] = gather(pageSize, bucketLanes, c.CallTimeout, guarded(b, valueless(erase)))
+	s.lists[bucket] = gather(listBatch, lanes, c.CallTimeout, guarded(b, list))
+	s.erases[bucket] = gather(pageSize, lanes, c.CallTimeout, guarded(b, valueless(erase)))
 }
 
 // gather makes group commits of a bulk call, each bounded by the timeout.

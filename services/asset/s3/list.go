@@ -51,20 +51,11 @@ func (s *Store) listVersions(ctx context.Context, c *collector) {
 
 // addVersions takes a page in and turns the request into that for the next one, if one is wanted.
 func (c *collector) addVersions(in *s3.ListObjectVersionsInput, out *s3.ListObjectVersionsOutput) (more bool, err error) {
+	found, err := entries(out)
 	last := ""
-	add := func(key *string, v asset.Version) {
-		var bad error
-		if v.Key, bad = decoded(out.EncodingType, key); bad != nil {
-			err = bad
-		}
+	for _, v := range found {
 		c.add(&c.versions, v)
 		last = max(last, v.Key)
-	}
-	for _, v := range out.Versions {
-		add(v.Key, asset.Version{ID: aws.ToString(v.VersionId), Bytes: aws.ToInt64(v.Size), Modified: aws.ToTime(v.LastModified)})
-	}
-	for _, m := range out.DeleteMarkers {
-		add(m.Key, asset.Version{ID: aws.ToString(m.VersionId), Marker: true, Modified: aws.ToTime(m.LastModified)})
 	}
 	passed := c.place.Key != "" && last > c.place.Key
 	if err != nil || c.full(&c.versions) || passed || !aws.ToBool(out.IsTruncated) {

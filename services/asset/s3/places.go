@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -9,10 +10,10 @@ import (
 )
 
 // lanes is how many requests of one call are under way at a time.
-const lanes = 8
+const lanes = 16
 
-// List implements asset.Blobs. Versions are listed place by place, some at a time; unfinished uploads, of which a bucket
-// has few, are listed for all places of a bucket at once.
+// List implements asset.Blobs. Versions of neighbours are listed together where that pays, the others place by place, some at
+// a time; unfinished uploads, of which a bucket has few, are listed for all places of a bucket at once.
 func (s *Store) List(ctx context.Context, places []asset.Place, limit int) ([]asset.Listing, []error) {
 	listings, errs := make([]asset.Listing, len(places)), make([]error, len(places))
 	found := make([]collector, len(places))
@@ -23,21 +24,28 @@ func (s *Store) List(ctx context.Context, places []asset.Place, limit int) ([]as
 			buckets[p.Bucket] = append(buckets[p.Bucket], &found[i])
 		}
 	}
-	var g errgroup.Group
-	g.SetLimit(lanes)
+	var all sync.WaitGroup
 	for bucket, inBucket := range buckets {
-		g.Go(func() error { s.listUploads(ctx, bucket, inBucket); return nil })
-		for _, c := range inBucket {
-			g.Go(func() error { s.listVersions(ctx, c); return nil })
-		}
+		all.Go(func() { s.listUploads(ctx, bucket, inBucket) })
+		all.Go(func() { s.listAll(ctx, bucket, inBucket) })
 	}
-	_ = g.Wait() // each place keeps its own error
+	all.Wait()
 	for i := range found {
 		if errs[i] == nil {
 			listings[i], errs[i] = found[i].listing()
 		}
 	}
 	return listings, errs
+}
+
+// listAll lists the versions of places of one bucket.
+func (s *Store) listAll(ctx context.Context, bucket string, places []*collector) {
+	var g errgroup.Group
+	g.SetLimit(lanes)
+	for _, c := range s.listTogether(ctx, bucket, places) {
+		g.Go(func() error { s.listVersions(ctx, c); return nil })
+	}
+	_ = g.Wait() // each place keeps its own error
 }
 
 // collector gathers what listings find at one place, each thing once: a store may repeat one at the border of two pages.

@@ -43,6 +43,7 @@ type Store struct {
 	timeout time.Duration
 	modes   modes
 	sizes   sizes
+	sharing sharing
 
 	mu      sync.Mutex
 	clients map[string]*s3.Client // by bucket

@@ -88,16 +88,19 @@ func allFull(places []*collector) bool {
 	return true
 }
 
-// commonPrefix is the longest text that all places begin with, cut to whole characters.
-func commonPrefix(places []*collector) string {
-	common := prefixOf(places[0].place)
+// common is the longest text that all places begin with.
+func common(places []*collector) string {
+	begin := prefixOf(places[0].place)
 	for _, c := range places[1:] {
 		other := prefixOf(c.place)
 		n := 0
-		for n < min(len(common), len(other)) && common[n] == other[n] {
+		for n < min(len(begin), len(other)) && begin[n] == other[n] {
 			n++
 		}
-		common = common[:n]
+		begin = begin[:n]
 	}
-	return strings.ToValidUTF8(common, "")
+	return begin
 }
+
+// commonPrefix is that, cut to whole characters, to ask for.
+func commonPrefix(places []*collector) string { return strings.ToValidUTF8(common(places), "") }

@@ -58,6 +58,7 @@ func TestBlobs(t *testing.T, open func(t *testing.T) BlobStore) {
 	run("lists versions, markers and uploads of a prefix", blobListing)
 	run("an exact key takes no sibling", blobExactKey)
 	run("a prefix takes no neighbour, 1 never takes 10", blobPrefix)
+	run("neighbours are told apart in one call", blobNeighbours)
 	run("every look is afresh", blobFresh)
 	run("bad places are refused, their neighbours listed", blobBadPlaces)
 	run("a limit gives some and says that there is more", blobLimit)
