@@ -70,7 +70,7 @@ func freePort() (string, error) {
 }
 
 // pollEvery is the pace at which states are looked at, and so the error of the times measured.
-const pollEvery = 50 * time.Millisecond
+const pollEvery = 100 * time.Millisecond
 
 // idlePatience is how long a poll may go on without any progress.
 const idlePatience = 2 * time.Minute
