@@ -229,6 +229,13 @@ func (l *Log) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
+// String is all of it.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // Tail is the last lines.
 func (l *Log) Tail(n int) string {
 	l.mu.Lock()
