@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,9 +32,17 @@ type floor struct {
 	graph  dependency.Graph
 }
 
-// create makes live nodes, in bulk.
-func (f *floor) create(ctx context.Context, assets []asset) error {
-	return f.save(ctx, assets, dependency.Live)
+// fill makes live assets with all their parts.
+func (f *floor) fill(ctx context.Context, ids []string) ([]asset, error) {
+	var assets []asset
+	for _, id := range ids {
+		a, err := f.scene.asset(id, "0190a000-0000-7000-8000-000000000000")
+		if err != nil {
+			return nil, err
+		}
+		assets = append(assets, a)
+	}
+	return assets, errors.Join(f.save(ctx, assets, dependency.Live), f.stores.fill(ctx, f.scene, assets))
 }
 
 // save writes the nodes' status.

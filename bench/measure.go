@@ -78,15 +78,15 @@ func measureFloor(ctx context.Context, o settings, s *stores, sc *scene) (r resu
 	if err := f.graph.Prepare(ctx); err != nil {
 		return r, err
 	}
-	var assets []asset
-	for _, id := range names("mesh", o.Assets) {
-		a, err := sc.asset(id, "0190a000-0000-7000-8000-000000000000")
-		if err != nil {
-			return r, err
-		}
-		assets = append(assets, a)
+	assets, err := f.fill(ctx, names("mesh", o.Assets))
+	if err != nil {
+		return r, err
 	}
-	if err := errors.Join(f.create(ctx, assets), s.fill(ctx, sc, assets)); err != nil {
+	warm, err := f.fill(ctx, names("warm", o.Warm))
+	if err != nil {
+		return r, err
+	}
+	if err := f.erase(ctx, warm); err != nil {
 		return r, err
 	}
 	return timed(o, s, nil, len(assets), "floor", func() error {
@@ -114,19 +114,23 @@ func measureOurs(ctx context.Context, o settings, s *stores, sc *scene, dir stri
 	if err != nil {
 		return r, err
 	}
-	if err := s.fill(ctx, sc, slices.Concat(assets, live)); err != nil {
+	warm, err := p.create(ctx, sc, names("warm", o.Warm), false)
+	if err != nil {
+		return r, err
+	}
+	if err := s.fill(ctx, sc, slices.Concat(assets, live, warm)); err != nil {
+		return r, err
+	}
+	if err := p.erase(ctx, ids(warm), o.Clients, &accepted{}); err != nil {
 		return r, err
 	}
 	asked := ids(assets)
 	if o.Cascade {
 		asked = asked[:1]
 	}
-	var a *accepted
-	r, err = timed(o, s, p, len(assets), "tombstone", func() (err error) {
-		if a, err = p.request(ctx, asked, o.Clients); err != nil {
-			return err
-		}
-		if err := p.await(ctx); err != nil {
+	a := &accepted{}
+	r, err = timed(o, s, p, len(assets), "tombstone", func() error {
+		if err := p.erase(ctx, asked, o.Clients, a); err != nil {
 			return err
 		}
 		return s.expect(ctx, sc, live)
@@ -135,7 +139,7 @@ func measureOurs(ctx context.Context, o settings, s *stores, sc *scene, dir stri
 		return r, err
 	}
 	r.AcceptP50, r.AcceptP99 = percentile(a.times, 50), percentile(a.times, 99)
-	return r, p.verify(ctx, a, assets, live)
+	return r, p.verify(ctx, a, slices.Concat(assets, warm), live)
 }
 
 // timed measures what do does to n assets.
@@ -145,7 +149,7 @@ func timed(o settings, s *stores, p *product, n int, way string, do func() error
 		processes = append(processes, p.process)
 	}
 	processes = slices.DeleteFunc(processes, func(c *child) bool { return c == nil })
-	m := newMeter(processes...)
+	m := newMeter(processes, o.PIDs)
 	if err := profiled(o.Profiles, way, processes, do); err != nil {
 		return result{}, err
 	}

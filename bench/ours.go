@@ -83,13 +83,20 @@ func (p *product) each(ctx context.Context, status dependency.Status, f func(dep
 // accepted is what the clients were answered.
 type accepted struct {
 	mu        sync.Mutex
-	deletions map[string]int // by id: how many assets it takes
+	deletions []string // their ids
 	times     []time.Duration
 }
 
+// erase asks for the deletions and waits until all have ended.
+func (p *product) erase(ctx context.Context, ids []string, clients int, a *accepted) error {
+	if err := p.request(ctx, ids, clients, a); err != nil {
+		return err
+	}
+	return p.await(ctx)
+}
+
 // request sends a DELETE for each id, from so many clients.
-func (p *product) request(ctx context.Context, ids []string, clients int) (*accepted, error) {
-	a := &accepted{deletions: map[string]int{}}
+func (p *product) request(ctx context.Context, ids []string, clients int, a *accepted) error {
 	next := make(chan string)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
@@ -116,13 +123,13 @@ func (p *product) request(ctx context.Context, ids []string, clients int) (*acce
 			return nil
 		})
 	}
-	return a, g.Wait()
+	return g.Wait()
 }
 
 func (a *accepted) note(d dependency.Deletion, took time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.deletions[d.ID] = d.Assets.Total
+	a.deletions = append(a.deletions, d.ID)
 	a.times = append(a.times, took)
 }
 
@@ -173,7 +180,7 @@ func (p *product) verify(ctx context.Context, a *accepted, deleted, live []asset
 			break
 		}
 	}
-	for id := range a.deletions {
+	for _, id := range a.deletions {
 		if !ended[id] {
 			return fmt.Errorf("lost: deletion %s was accepted and did not end", id)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -75,12 +76,10 @@ func (r *report) table() string {
 }
 
 func (r *report) processes(w *tabwriter.Writer, way string, of func(run) result) {
-	for _, name := range []string{"clients", roleServices, roleStores} {
-		if _, measured := of(r.Runs[0]).Processes[name]; measured {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", way, name,
-				r.over(func(m run) float64 { return of(m).Processes[name].CPU }).text("%.2f"),
-				r.over(func(m run) float64 { return of(m).Processes[name].Memory }).text("%.0f"))
-		}
+	for _, name := range slices.Sorted(maps.Keys(of(r.Runs[0]).Processes)) {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", way, name,
+			r.over(func(m run) float64 { return of(m).Processes[name].CPU }).text("%.2f"),
+			r.over(func(m run) float64 { return of(m).Processes[name].Memory }).text("%.0f"))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // settings are what the command line says.
@@ -15,9 +17,28 @@ type settings struct {
 	Stores   string  `json:"stores"`  // embedded or containers
 	Layout   string  `json:"layout"`  // a name of layouts
 	Cascade  bool    `json:"cascade"` // one request for all assets
+	Warm     int     `json:"warm"`    // assets deleted before measuring
 	MinRatio float64 `json:"min_ratio"`
 	JSON     string  `json:"-"`
 	Profiles string  `json:"-"`
+	PIDs     pids    `json:"-"`
+}
+
+// pids are processes by name, as `name=pid,name=pid`.
+type pids map[string]int
+
+func (p pids) String() string { return "" } // the default is none
+
+func (p pids) Set(text string) error {
+	for pair := range strings.SplitSeq(text, ",") {
+		name, number, _ := strings.Cut(pair, "=")
+		pid, err := strconv.Atoi(number)
+		if err != nil || name == "" {
+			return fmt.Errorf("%q is not name=pid", pair)
+		}
+		p[name] = pid
+	}
+	return nil
 }
 
 // A smoke run is small, and its bound so wide that only a product that crawls breaks it.
@@ -28,7 +49,7 @@ const (
 )
 
 func parseOptions(args []string) (settings, error) {
-	var o settings
+	o := settings{PIDs: pids{}}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.IntVar(&o.Assets, "n", 2000, "assets")
 	f.IntVar(&o.Clients, "clients", 64, "clients that ask for deletions at the same time")
@@ -37,6 +58,8 @@ func parseOptions(args []string) (settings, error) {
 	f.StringVar(&o.Stores, "stores", "embedded", "embedded, or containers: running stores that TOMBSTONE_* and AWS_* name")
 	f.StringVar(&o.Layout, "layout", "hashed", "where parts lie: hashed (generations in every key, a short hash before it), or flat (documents by id alone, all prefixes side by side)")
 	f.BoolVar(&o.Cascade, "cascade", false, "one request for a tree that takes all assets along, instead of a request for each")
+	f.IntVar(&o.Warm, "warm", 0, "assets to delete before measuring: a server on a JVM is slow after its start")
+	f.Var(o.PIDs, "pids", "processes of containers to measure too, as name=pid,name=pid (docker inspect -f '{{.State.Pid}}' tells them)")
 	f.Float64Var(&o.MinRatio, "min-ratio", 0, "fail when the median ratio to the floor is below")
 	f.StringVar(&o.JSON, "json", "", "write the results to this file")
 	f.StringVar(&o.Profiles, "profiles", "", "write profiles of stores and services into this folder (pprof: CPU, block, mutex)")

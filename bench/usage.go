@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -22,14 +23,13 @@ type meter struct {
 	began  time.Time
 }
 
-// newMeter begins to measure: this process (the clients), and the children.
-func newMeter(children ...*child) *meter {
+// newMeter begins to measure: this process (the clients), the children, and others.
+func newMeter(children []*child, others pids) *meter {
 	m := &meter{pids: map[string]int{"clients": os.Getpid()}, before: map[string]float64{}}
 	for _, c := range children {
-		if c != nil {
-			m.pids[c.role] = c.cmd.Process.Pid
-		}
+		m.pids[c.role] = c.cmd.Process.Pid
 	}
+	maps.Copy(m.pids, others)
 	for name, pid := range m.pids {
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // forget the peak so far
 		m.before[name] = cpuSeconds(pid)
