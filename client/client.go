@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ var (
 	_ dependency.FollowingAPI  = (*Client)(nil)
 	_ dependency.ReversalAPI   = (*Client)(nil)
 	_ dependency.OwnersAPI     = (*Client)(nil)
+	_ dependency.ProofAPI      = (*Client)(nil)
 )
 
 // Client speaks to one Tombstone service. It is safe for concurrent use.
@@ -80,6 +82,7 @@ type request struct {
 	path   string // escaped, from the root of the service
 	header http.Header
 	body   io.Reader
+	media  string // of the answer, by default application/json
 	// extra time beside the client's timeout; negative: no timeout but the context's.
 	extra time.Duration
 }
@@ -96,7 +99,7 @@ func (c *Client) do(ctx context.Context, r request) (*Answer, error) {
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	return c.read(res)
+	return c.read(res, cmp.Or(r.media, "application/json"))
 }
 
 // open sends a request; the caller reads the answer and closes it.
@@ -118,8 +121,8 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	return res, nil
 }
 
-// read reads an answer to its end. One that is neither JSON nor a refusal of ours is not Tombstone's.
-func (c *Client) read(res *http.Response) (*Answer, error) {
+// read reads an answer to its end. One that is neither of the media type nor a refusal of ours is not Tombstone's.
+func (c *Client) read(res *http.Response, want string) (*Answer, error) {
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, c.unreachable(err)
@@ -134,7 +137,7 @@ func (c *Client) read(res *http.Response) (*Answer, error) {
 			return a, p
 		}
 	}
-	if res.StatusCode >= http.StatusMultipleChoices || (len(text) > 0 && !isMedia(media, "application/json")) {
+	if res.StatusCode >= http.StatusMultipleChoices || (len(text) > 0 && !isMedia(media, want)) {
 		return a, c.stranger(res)
 	}
 	return a, nil

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
 	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/receipt"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -141,5 +143,21 @@ func TestFollowDoubtsStrangeStreams(t *testing.T) {
 			}
 			server.Close()
 		}
+	}
+}
+
+func TestReceipts(t *testing.T) {
+	c, s := dial(t)
+	ctx := t.Context()
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "a/1", mesh)))
+	d := must[dependency.Deletion](t)(c.Delete(ctx, "a/1", dependency.DeleteRequest{}))
+	if _, err := c.Receipt(ctx, d.ID); !errors.Is(err, problem.NotDeleted) {
+		t.Errorf("before the end: %v", err)
+	}
+	s.Finish(d.ID)
+	text := must[string](t)(c.Receipt(ctx, d.ID))
+	r, err := receipt.Verify(text, must[jose.JSONWebKeySet](t)(c.ReceiptKeys(ctx)))
+	if err != nil || r.Deletion != d.ID || r.Root != "a/1" {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

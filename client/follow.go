@@ -30,7 +30,7 @@ func (c *Client) Follow(ctx context.Context, deletion string, each func(dependen
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK || !isMedia(res.Header.Get("Content-Type"), eventStream) {
-		if _, err := c.read(res); err != nil {
+		if _, err := c.read(res, "application/json"); err != nil {
 			return err
 		}
 		return c.stranger(res)

@@ -20,8 +20,12 @@ func (p *process) dependencyService(ctx context.Context, b *bus) (*dependency.Se
 		defer cancel()
 		return graph.Close(last)
 	})
+	key, err := p.cfg.ReceiptSigningKey()
+	if err != nil {
+		return nil, err
+	}
 	var commands, feed *saga.Relay
-	deps, err := dependency.New(dependency.Config{Graph: graph, Policy: p.policy, Names: p.names, Logger: p.log,
+	deps, err := dependency.New(dependency.Config{Graph: graph, Policy: p.policy, Names: p.names, Logger: p.log, ReceiptKey: key,
 		SendCommands: func(f []saga.Flag) { commands.Send(f) },
 		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
 		Nudge:        func() { commands.Nudge() }})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
+	"github.com/tombstone-project/tombstone/receipt"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -165,4 +166,24 @@ func TestUsage(t *testing.T) {
 	}
 	c.as("bob", "GET", "/v1/owners/acme/usage", "").problem(404, "not-found", "")
 	c.as("op", "GET", "/v1/owners/%00/usage", "").problem(422, "invalid-id", "owner")
+}
+
+func TestReceipt(t *testing.T) {
+	c, s := serve(t)
+	did := c.deleted("a")
+	c.call("GET", "/v1/deletions/"+did+"/receipt", "").problem(409, "not-deleted", "")
+	c.call("GET", "/v1/deletions/"+nobody+"/receipt", "").problem(404, "not-found", "")
+	s.Finish(did)
+	got := c.call("GET", "/v1/deletions/"+did+"/receipt", "").want(200)
+	if media := got.Header.Get("Content-Type"); media != "application/jose" {
+		t.Errorf("media type %q", media)
+	}
+	published := c.call("GET", "/.well-known/jwks.json", "").want(200)
+	keys, err := receipt.ParseKeys([]byte(published.Body))
+	if err != nil || published.Header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%v, %v", err, published.Header)
+	}
+	if r, err := receipt.Verify(got.Body, keys); err != nil || r.Deletion != did {
+		t.Errorf("%+v, %v", r, err)
+	}
 }

@@ -23,8 +23,6 @@ func laterDependencyCalls() []laterCall {
 		{method: http.MethodDelete, path: "/v1/assets/{id}/parts/{part}"},
 		{method: http.MethodPost, path: "/v1/deletions"},
 		{method: http.MethodGet, path: "/v1/batches/{batch}"},
-		{method: http.MethodGet, path: "/v1/deletions/{did}/receipt"},
-		{method: http.MethodGet, path: "/.well-known/jwks.json"},
 		{method: http.MethodPost, path: "/v1/admin/retention", operator: true},
 		{method: http.MethodPost, path: "/v1/admin/sweep", operator: true},
 		{method: http.MethodPost, path: "/v1/admin/verify", operator: true},

@@ -34,6 +34,7 @@ type DependencyAPI interface {
 	dependency.FollowingAPI
 	dependency.ReversalAPI
 	dependency.OwnersAPI
+	dependency.ProofAPI
 }
 
 // Config says what is served. Auth, Metrics and Registerer are required, and at least one service.
@@ -110,6 +111,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.pauseRoutes()
 		s.usageRoute()
 		s.followRoute()
+		s.receiptRoutes()
 	}
 	if cfg.Documents != nil {
 		s.documentRoutes()

@@ -3,6 +3,8 @@ package dependency
 import (
 	"context"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // DrivingAPI is for those who look after deletions that do not end by themselves.
@@ -42,6 +44,14 @@ type ReversalAPI interface {
 type OwnersAPI interface {
 	// Usage tells what an owner uses and may use. An owner without assets uses nothing; another's does not exist.
 	Usage(ctx context.Context, owner string) (UsageView, error)
+}
+
+// ProofAPI gives signed statements of what was erased; package receipt verifies them.
+type ProofAPI interface {
+	// Receipt gives the statement on a deletion as a compact JWS. Before it is `deleted`: problem.NotDeleted.
+	Receipt(ctx context.Context, deletion string) (string, error)
+	// ReceiptKeys gives the keys that receipts verify with, those of replaced keys too.
+	ReceiptKeys(ctx context.Context) (jose.JSONWebKeySet, error)
 }
 
 // Explanation is for an operator at night.

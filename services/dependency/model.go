@@ -82,6 +82,7 @@ type DeletionRecord struct {
 	Reason      string
 	TraceParent string
 	Batch       string
+	Policy      string // hash of the policy that it was accepted under
 	RequestedAt time.Time
 	DueAt       time.Time
 	SentAt      time.Time // zero: not yet

@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"log/slog"
 	"time"
@@ -28,13 +29,15 @@ type Config struct {
 	// They must not block. Nil: the outboxes are emptied by their relays alone.
 	SendCommands func([]saga.Flag)
 	SendEvents   func([]saga.Flag)
+	// ReceiptKey signs receipts; nil: a key is made and kept with the graph.
+	ReceiptKey ed25519.PrivateKey
 	// Nudge asks the relay of commands to look at once; nil: it looks at its next tick.
 	Nudge func()
 }
 
 // Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent
 // use and implements every interface of the API: AssetsAPI, DeletionsAPI, OperationsAPI, DrivingAPI, FollowingAPI,
-// ReversalAPI and OwnersAPI.
+// ReversalAPI, OwnersAPI and ProofAPI.
 type Service struct {
 	cfg    Config
 	graph  Graph
@@ -45,6 +48,8 @@ type Service struct {
 	linkings    *batch.Group[linkItem, error]
 	acceptances *batch.Group[acceptItem, acceptResult]
 	reports     *batch.Group[any, error]
+
+	receiptKeys *receiptKeys
 
 	sent    *sentBuffer
 	waiting *waiters
@@ -70,7 +75,8 @@ func New(cfg Config) (*Service, error) {
 	if cfg.MaxBatch == 0 {
 		cfg.MaxBatch = 200
 	}
-	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger, sent: newSentBuffer(), waiting: newWaiters()}
+	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger,
+		receiptKeys: &receiptKeys{graph: cfg.Graph, configured: cfg.ReceiptKey}, sent: newSentBuffer(), waiting: newWaiters()}
 	// One lane each: while one transaction runs, requests gather for the next (DESIGN section 4).
 	s.puts = batch.New(cfg.MaxBatch, 1, isolate(s.put, func(err error) putResult { return putResult{err: err} }))
 	s.linkings = batch.New(cfg.MaxBatch, 1, isolate(s.link, itself))

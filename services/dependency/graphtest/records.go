@@ -142,7 +142,7 @@ func fullNode() dependency.Node {
 func fullDeletion() dependency.DeletionRecord {
 	return dependency.DeletionRecord{
 		ID: newID(), Root: oddIDs[9], Owner: "acme", Parts: []string{"payload", "preview"}, Status: dependency.Deleting, RequestedBy: "ann",
-		Reason: "line one\nline \"two\" 🪦\x00after NUL", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Batch: newID(), RequestedAt: at(1), DueAt: at(2),
+		Reason: "line one\nline \"two\" 🪦\x00after NUL", TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Batch: newID(), Policy: "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef", RequestedAt: at(1), DueAt: at(2),
 		SentAt: at(3), CompletedAt: at(4), Total: 10_000, Done: 9_999,
 		Blocked: &dependency.Blocked{Asset: "a", Part: "payload", Reason: "object lock", Until: ptr(at(5))},
 	}
