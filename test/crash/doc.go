@@ -1,5 +1,3 @@
-//go:build crash
-
 // Package crash explores what a fault at any call of any port does to a deletion. See docs/crash-matrix.md for what it found.
 //
 // A run is the whole system in one bubble of testing/synctest: both services, their relays and workers, on SQLite, stores in

@@ -1,5 +1,3 @@
-//go:build crash
-
 package crash
 
 import (
@@ -35,6 +33,9 @@ func run(t *testing.T, s *store, o options) (out found) {
 		w.drive(time.Minute, func() bool { return true })
 		w.play()
 		w.schedule.follow(nil)
+		for _, m := range w.usual {
+			delete(w.used, m)
+		}
 		out = found{options: o, calls: w.plan.Calls(), used: slices.Sorted(maps.Keys(w.used))}
 		if len(w.violations) == 0 {
 			w.aftermath()
@@ -64,12 +65,8 @@ func (w *world) play() {
 	if !w.drive(limit, func() bool { return closed(done) && w.settled() }) {
 		w.violate("G1", "no end after %v: %s", limit, w.whatWaits())
 	}
-	cancel()
-	w.broadcast()
-	for !closed(done) { // it gives up
-		synctest.Wait()
-		w.schedule.admit(w.runs)
-	}
+	cancel() // if it has not ended, it gives up
+	<-done
 }
 
 // aftermath is what comes late: frozen processes wake, the broker delivers everything once more.
@@ -106,7 +103,9 @@ func (w *world) drive(limit time.Duration, end func() bool) bool {
 	over := time.After(limit)
 	for {
 		synctest.Wait()
-		w.revive()
+		if w.revive() {
+			continue
+		}
 		if call, ok := w.schedule.admit(w.runs); ok {
 			synctest.Wait()
 			w.observe(call)
@@ -126,23 +125,23 @@ func (w *world) drive(limit time.Duration, end func() bool) bool {
 	}
 }
 
-// revive replaces what crashed, and gives what is frozen a replica.
-func (w *world) revive() {
+// revive replaces what crashed, and gives what is frozen a replica. It tells whether there was anything to do.
+func (w *world) revive() (done bool) {
 	for _, p := range w.all() {
-		switch {
-		case p.replaced:
-		case closed(p.Ended()):
-			w.note(restart)
-			p.replaced = true
-			p.stop()
-			w.start(p.role)
-		case p.Frozen():
-			w.note(replica)
-			p.replaced = true
-			w.start(p.role)
+		crashed := closed(p.Ended())
+		if p.replaced || !crashed && !p.Frozen() {
+			continue
 		}
+		p.replaced, done = true, true
+		if crashed {
+			w.note(restart)
+			p.stop()
+		} else {
+			w.note(replica)
+		}
+		w.start(p.role)
 	}
-	w.schedule.release(w.ended)
+	return w.schedule.release(w.ended) || done
 }
 
 // end stops everything and waits for it.

@@ -1,5 +1,3 @@
-//go:build crash
-
 package crash
 
 import (
@@ -87,14 +85,17 @@ func distinct(recorded found) (runs []options) {
 	return runs
 }
 
-// missed gives the faults of a run that met another call than the one that was meant: runs are not the same any more.
-func (f found) missed() (spots []spot) {
+// missed tells which faults of a run met another call than the one that was meant: then runs are not the same any more.
+func (f found) missed() (out []string) {
 	for _, s := range f.faults {
-		if s.number > len(f.calls) || label(f.calls[s.number-1]) != s.label {
-			spots = append(spots, s)
+		switch {
+		case s.number > len(f.calls):
+			out = append(out, fmt.Sprintf("%s: there are only %d calls", s, len(f.calls)))
+		case label(f.calls[s.number-1]) != s.label:
+			out = append(out, fmt.Sprintf("%s: it was %s", s, label(f.calls[s.number-1])))
 		}
 	}
-	return spots
+	return out
 }
 
 // explorer carries out runs, several at a time.
@@ -119,6 +120,7 @@ func (x *explorer) record(o options) found {
 	if len(f.violations) > 0 {
 		x.Fatalf("%s without any fault: %v", o.scenario, f.violations)
 	}
+	f.usual = f.used
 	return f
 }
 
@@ -151,7 +153,7 @@ func (x *explorer) all(runs []options, see func(found)) {
 
 // pairs are the runs with two faults.
 func (x *explorer) pairs(o options) (runs []options) {
-	x.all(every(share(1, 8), distinct(x.record(o))), func(f found) { runs = append(runs, distinct(f)...) })
+	x.all(every(share(1, 32), distinct(x.record(o))), func(f found) { runs = append(runs, distinct(f)...) })
 	return runs
 }
 

@@ -1,8 +1,7 @@
-//go:build crash
-
 package crash
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 )
@@ -28,15 +27,23 @@ func TestPlantedMistakesAreFound(t *testing.T) {
 	}
 }
 
-// find looks for a run that breaks what the mistake breaks: the one without a fault, then every n-th with one, but for those
-// that may break it by design.
+// find looks for a run that breaks what the mistake breaks, but for those that may break it by design: the one without a
+// fault, then every n-th with one, those with the fault that shows it soonest first.
 func (x *explorer) find(m mistake, o options, n int) (first found, ok bool) {
 	base := run(x.T, x.spare, o)
 	if slices.Contains(base.broken(), m.breaks) {
 		return base, true
 	}
-	const some = 48 // runs until the next look whether that is enough
-	for runs := range slices.Chunk(every(n, strewn(further(base))), some) {
+	all := every(n, strewn(further(base)))
+	rank := func(o options) int {
+		if o.faults[0].kind == m.by {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b options) int { return cmp.Compare(rank(a), rank(b)) })
+	const some = 16 // runs until the next look whether that is enough
+	for runs := range slices.Chunk(all, some) {
 		x.all(runs, func(f found) {
 			if !ok && slices.Contains(f.broken(), m.breaks) && !slices.Contains(f.mayBreak(), m.breaks) {
 				first, ok = f, true

@@ -1,5 +1,3 @@
-//go:build crash
-
 package crash
 
 import (
@@ -116,10 +114,11 @@ func compareCalls(a, b fault.Call) int {
 		cmp.Compare(a.About, b.About), cmp.Compare(a.Items, b.Items))
 }
 
-// release lets all calls of processes that have ended find that out.
-func (s *schedule) release(ended func(process string) bool) {
+// release lets all calls of processes that have ended find that out, and tells whether there were any.
+func (s *schedule) release(ended func(process string) bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := len(s.waiting)
 	s.waiting = slices.DeleteFunc(s.waiting, func(t *turn) bool {
 		if ended(t.call.Process) {
 			t.fault <- fault.None
@@ -127,4 +126,5 @@ func (s *schedule) release(ended func(process string) bool) {
 		}
 		return false
 	})
+	return len(s.waiting) < before
 }

@@ -1,5 +1,3 @@
-//go:build crash
-
 package crash
 
 // The texts of docs/crash-matrix.md.

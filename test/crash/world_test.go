@@ -1,5 +1,3 @@
-//go:build crash
-
 package crash
 
 import (
@@ -58,8 +56,9 @@ const (
 // options of one run.
 type options struct {
 	scenario scenario
-	faults   []spot // in the order of their calls
-	seed     uint64 // of the schedule
+	faults   []spot  // in the order of their calls
+	usual    []means // what the scenario uses without any fault
+	seed     uint64  // of the schedule
 	noR2     bool
 	plant    plant // a mistake
 	log      *slog.Logger
