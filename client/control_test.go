@@ -100,6 +100,21 @@ func TestCancelHoldAndUsage(t *testing.T) {
 	}
 }
 
+func TestDeletePart(t *testing.T) {
+	c, _ := dial(t)
+	must[dependency.Asset](t)(first(c.PutAsset(t.Context(), "a/1", mesh)))
+	d := must[dependency.Deletion](t)(c.DeletePart(t.Context(), "a/1", apitest.Part, dependency.DeleteRequest{Wait: time.Second}))
+	if d.Status != dependency.Deleted || len(d.Parts) != 1 || d.Parts[0] != apitest.Part {
+		t.Errorf("deletion: %+v", d)
+	}
+	if a := must[dependency.Asset](t)(c.Asset(t.Context(), "a/1")); a.Status != dependency.Live || a.Parts[apitest.Part].Status != dependency.PartErased {
+		t.Errorf("asset: %+v", a)
+	}
+	if _, err := c.DeletePart(t.Context(), "a/1", "a/b", dependency.DeleteRequest{}); !errors.Is(err, problem.UnknownPart) {
+		t.Errorf("an unknown part: %v", err)
+	}
+}
+
 func TestFollow(t *testing.T) {
 	c, s := dial(t)
 	s.Grace = time.Hour

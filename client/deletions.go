@@ -18,7 +18,15 @@ func deletionPath(id string, below ...string) string {
 
 // Delete asks for the deletion of one asset.
 func (c *Client) Delete(ctx context.Context, id string, r dependency.DeleteRequest) (dependency.Deletion, error) {
-	path := assetPath(id)
+	return c.delete(ctx, assetPath(id), r)
+}
+
+// DeletePart asks for the deletion of one part of an asset that stays.
+func (c *Client) DeletePart(ctx context.Context, id, part string, r dependency.DeleteRequest) (dependency.Deletion, error) {
+	return c.delete(ctx, assetPath(id, "parts", part), r)
+}
+
+func (c *Client) delete(ctx context.Context, path string, r dependency.DeleteRequest) (dependency.Deletion, error) {
 	q := query("reason", r.Reason)
 	if r.WithDependants {
 		q.Set("with_dependants", "true")

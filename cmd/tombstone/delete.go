@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tombstone-project/tombstone/client"
@@ -17,6 +18,7 @@ type deleteCmd struct {
 	Reason         string        `placeholder:"TEXT" help:"Why; kept in the audit trail."`
 	WithDependants bool          `help:"Take along what depends on them."`
 	IfPlan         string        `placeholder:"HASH" help:"Only if the plan is still this one (see --dry-run)."`
+	Part           string        `placeholder:"NAME" help:"Delete only this part; the assets stay."`
 	Wait           time.Duration `placeholder:"30s" help:"Wait so long until they are deleted."`
 	DryRun         bool          `help:"Show what would be deleted, and change nothing."`
 }
@@ -26,6 +28,9 @@ type deleteCmd struct {
 func (c *deleteCmd) Run(p *program) error {
 	if c.IfPlan != "" && len(c.IDs) > 1 {
 		return usageError("--if-plan goes with one id")
+	}
+	if c.Part != "" && (c.WithDependants || c.IfPlan != "" || c.DryRun) {
+		return usageError("--part goes without --with-dependants, --if-plan and --dry-run")
 	}
 	if c.Wait < 0 {
 		return usageError("--wait is negative")
@@ -39,7 +44,7 @@ func (c *deleteCmd) Run(p *program) error {
 	}
 	var running []dependency.Deletion
 	refused, err := c.each(p, func(id string) error {
-		d, err := api.Delete(p.ctx, id, c.request())
+		d, err := c.ask(p, api, id)
 		if err == nil && c.Wait > 0 && unfinished(d) {
 			running = append(running, d)
 			return nil
@@ -50,6 +55,14 @@ func (c *deleteCmd) Run(p *program) error {
 		err = errTold
 	}
 	return err
+}
+
+// ask asks for one asset, or for its part.
+func (c *deleteCmd) ask(p *program, api *client.Client, id string) (dependency.Deletion, error) {
+	if c.Part != "" {
+		return api.DeletePart(p.ctx, id, c.Part, c.request())
+	}
+	return api.Delete(p.ctx, id, c.request())
 }
 
 // each calls f for every id. Refusals are told, and do not stop the rest; a failure does.
@@ -117,7 +130,11 @@ func settle(ctx context.Context, api *client.Client, d dependency.Deletion) depe
 
 // printDeletion prints one deletion on one line.
 func printDeletion(p *program, d dependency.Deletion) {
-	line := fmt.Sprintf("%s: %s, deletion %s", d.Root, d.Status, d.ID)
+	line := d.Root + ": "
+	if len(d.Parts) > 0 {
+		line += "part " + strings.Join(d.Parts, ", ") + " "
+	}
+	line += fmt.Sprintf("%s, deletion %s", d.Status, d.ID)
 	if d.Assets.Total > 1 {
 		line += fmt.Sprintf(", %d of %d assets deleted", d.Assets.Deleted, d.Assets.Total)
 	}

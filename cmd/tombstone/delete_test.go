@@ -33,6 +33,16 @@ func TestDelete(t *testing.T) {
 		}
 		tombstone(t, "delete", "a", "--with-dependants").done()
 	})
+	t.Run("one part goes, and the asset stays", func(t *testing.T) {
+		s := serve(t)
+		create(t, s, "a")
+		if r := tombstone(t, "delete", "a", "--part", apitest.Part, "--wait", "5s").done(); !strings.HasPrefix(r.stdout, "a: part description deleted, deletion ") {
+			t.Errorf("stdout %q", r.stdout)
+		}
+		tombstone(t, "status", "a").done()
+		tombstone(t, "delete", "a", "--part", "nothing").fails(exitFailed, "a: unknown-part")
+		tombstone(t, "delete", "a", "--part", apitest.Part, "--with-dependants").fails(exitUsage, "--part")
+	})
 	t.Run("flags reach the service", func(t *testing.T) {
 		s := serve(t)
 		create(t, s, "a")

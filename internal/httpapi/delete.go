@@ -16,18 +16,23 @@ import (
 var traceParent = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 type deleteIn struct {
-	ID             assetID `path:"id"`
-	WithDependants bool    `query:"with_dependants" doc:"Take along what depends on it."`
-	Reason         string  `query:"reason" maxLength:"1000" doc:"Kept in the audit trail."`
-	IfMatch        string  `header:"If-Match" doc:"The generation that is meant, in quotes; 412 when the asset has another."`
-	IfPlan         string  `header:"If-Plan" maxLength:"256" doc:"The hash of the plan that was agreed to; 409 plan-changed when it has changed since."`
-	IdempotencyKey string  `header:"Idempotency-Key" maxLength:"255" doc:"A repeat with the same key gets the first deletion, even after a re-creation."`
-	Prefer         string  `header:"Prefer" doc:"wait=N: answer when it is deleted, or after N seconds."`
-	TraceParent    string  `header:"traceparent" doc:"W3C trace context, carried along."`
+	ID assetID `path:"id"`
+	DeleteConditions
+}
+
+// DeleteConditions are what may be said with a deletion. It is exported so that huma sees it where it is embedded.
+type DeleteConditions struct {
+	WithDependants bool   `query:"with_dependants" doc:"Take along what depends on it."`
+	Reason         string `query:"reason" maxLength:"1000" doc:"Kept in the audit trail."`
+	IfMatch        string `header:"If-Match" doc:"The generation that is meant, in quotes; 412 when there is another."`
+	IfPlan         string `header:"If-Plan" maxLength:"256" doc:"The hash of the plan that was agreed to; 409 plan-changed when it has changed since."`
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"A repeat with the same key gets the first deletion, even after a re-creation."`
+	Prefer         string `header:"Prefer" doc:"wait=N: answer when it is deleted, or after N seconds."`
+	TraceParent    string `header:"traceparent" doc:"W3C trace context, carried along."`
 }
 
 // Resolve refuses conditions that would not be conditions: an empty header is most likely a script's unset variable.
-func (in *deleteIn) Resolve(ctx huma.Context) []error {
+func (in *DeleteConditions) Resolve(ctx huma.Context) []error {
 	var faults []error
 	ctx.EachHeader(func(name, value string) {
 		switch name {
@@ -55,7 +60,7 @@ func generation(header string) (string, bool) {
 }
 
 // request is what the service is asked.
-func (in *deleteIn) request() dependency.DeleteRequest {
+func (in *DeleteConditions) request() dependency.DeleteRequest {
 	r := dependency.DeleteRequest{
 		WithDependants: in.WithDependants, Reason: in.Reason, IfPlan: strings.Trim(in.IfPlan, `"`),
 		IdempotencyKey: in.IdempotencyKey, Wait: preferredWait([]string{in.Prefer}),

@@ -73,6 +73,27 @@ func TestDelete(t *testing.T) {
 	})
 }
 
+func TestDeletePart(t *testing.T) {
+	c, s := serve(t)
+	c.call("PUT", "/v1/assets/a%2F1", mesh).want(201)
+	path := "/v1/assets/a%2F1/parts/description"
+	first := c.call("DELETE", path+"?reason=old", "", "If-Match", `"g"`, "Idempotency-Key", "k").want(202)
+	did, _ := first.json()["id"].(string)
+	if got := first.Header.Get("Location"); got != "/v1/deletions/"+did || first.json()["root"] != "a/1" {
+		t.Errorf("Location %q, %s", got, first.Body)
+	}
+	if diff := cmp.Diff([]dependency.DeleteRequest{{Reason: "old", IfMatch: "g", IdempotencyKey: "k"}}, s.Requests()); diff != "" {
+		t.Error(diff)
+	}
+	s.Finish(did)
+	c.call("DELETE", path, "").want(200)
+	if got := c.call("GET", "/v1/assets/a%2F1", "").want(200).json(); got["status"] != "live" {
+		t.Errorf("the asset: %v", got)
+	}
+	c.call("DELETE", "/v1/assets/a%2F1/parts/nothing", "").problem(404, "unknown-part", "part")
+	c.call("DELETE", path, "", "If-Match", "").problem(422, "invalid-request", "If-Match")
+}
+
 func TestLists(t *testing.T) {
 	c, _ := serve(t)
 	for _, path := range []string{"/v1/assets", "/v1/deletions", "/v1/admin/pending"} {

@@ -20,7 +20,6 @@ type laterCall struct {
 func laterDependencyCalls() []laterCall {
 	return []laterCall{
 		{method: http.MethodPost, path: "/v1/assets/{id}/plan"},
-		{method: http.MethodDelete, path: "/v1/assets/{id}/parts/{part}"},
 		{method: http.MethodPost, path: "/v1/deletions"},
 		{method: http.MethodGet, path: "/v1/batches/{batch}"},
 		{method: http.MethodPost, path: "/v1/admin/retention", operator: true},

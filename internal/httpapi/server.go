@@ -102,6 +102,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.linkRoutes()
 		s.importRoute()
 		s.deleteRoute()
+		s.deletePartRoute()
 		s.deletionRoutes()
 		s.cancelRoute()
 		s.pendingRoutes()

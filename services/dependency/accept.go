@@ -18,8 +18,9 @@ const dependantsShown = 100
 
 // acceptItem is one request for a deletion.
 type acceptItem struct {
-	by Caller
-	id string
+	by   Caller
+	id   string
+	part string // empty: the whole asset
 	DeleteRequest
 }
 
@@ -32,21 +33,25 @@ type acceptResult struct {
 // Delete is T1: it checks, and in one graph transaction turns the node into a tombstone and writes the command flag. See
 // CONTRACT section 5 for the answers and the order of the checks.
 func (s *Service) Delete(ctx context.Context, id string, r DeleteRequest) (Deletion, error) {
-	by, err := caller(ctx)
+	return s.delete(ctx, acceptItem{id: id, DeleteRequest: r})
+}
+
+func (s *Service) delete(ctx context.Context, it acceptItem) (Deletion, error) {
+	var err error
+	if it.by, err = caller(ctx); err != nil {
+		return Deletion{}, err
+	}
+	if err := policy.ValidateID(it.id); err != nil {
+		return Deletion{}, assetNotFound(it.id)
+	}
+	res, err := s.acceptances.Do(ctx, it)
 	if err != nil {
 		return Deletion{}, err
 	}
-	if err := policy.ValidateID(id); err != nil {
-		return Deletion{}, assetNotFound(id)
-	}
-	res, err := s.acceptances.Do(ctx, acceptItem{by: by, id: id, DeleteRequest: r})
-	if err != nil {
-		return Deletion{}, err
-	}
-	if res.err != nil || r.Wait <= 0 || res.deletion.Status == Deleted {
+	if res.err != nil || it.Wait <= 0 || res.deletion.Status == Deleted {
 		return res.deletion, res.err
 	}
-	return s.await(ctx, res.deletion, r.Wait)
+	return s.await(ctx, res.deletion, it.Wait)
 }
 
 // accept is one transaction of requests. What was refused only because of dependants is looked at again while others of
@@ -186,6 +191,9 @@ func (w *acceptWorld) read(ctx context.Context, items []acceptItem, todo []int) 
 	}
 	for _, n := range w.nodes {
 		dids = append(dids, n.Deletion)
+		for _, p := range n.Parts {
+			dids = append(dids, p.Deletion)
+		}
 	}
 	w.running, err = w.tx.Deletions(ctx, distinct(dids))
 	return err
@@ -206,6 +214,9 @@ func (w *acceptWorld) accept(ctx context.Context, it acceptItem) acceptResult {
 	if !ok || !it.by.sees(n.Owner) {
 		return acceptResult{err: assetNotFound(it.id)}
 	}
+	if it.part != "" && !w.s.hasPart(n, it.part) {
+		return acceptResult{err: unknownPart(n.Kind, it.part)}
+	}
 	key := Key{Subject: it.by.Subject, Key: it.IdempotencyKey}
 	if k, ok := w.known[key]; ok && it.IdempotencyKey != "" {
 		if k.Request != it.hash() {
@@ -213,15 +224,18 @@ func (w *acceptWorld) accept(ctx context.Context, it acceptItem) acceptResult {
 		}
 		return w.repeat(ctx, k.Deletion)
 	}
-	if it.IfMatch != "" && it.IfMatch != n.Generation {
-		return acceptResult{err: problem.New(problem.GenerationMismatch, "asset %q is in generation %s now", n.ID, n.Generation).With("generation", n.Generation)}
+	if err := it.matches(n); err != nil {
+		return acceptResult{err: err}
 	}
-	if n.Status != Live {
-		w.remember(it, key, n.Deletion)
-		return w.repeat(ctx, n.Deletion)
+	if running := it.takenBy(n); running != "" {
+		w.remember(it, key, running)
+		return w.repeat(ctx, running)
 	}
 	if n.Hold != nil {
 		return acceptResult{err: onHold(n)}
+	}
+	if it.part != "" {
+		return w.accepted(it, key, w.entombPart(it, n))
 	}
 	if w.wider[n.ID] || it.WithDependants && w.dependants[n.ID].Total > 0 || it.IfPlan != "" {
 		return acceptResult{closure: true}
@@ -229,9 +243,38 @@ func (w *acceptWorld) accept(ctx context.Context, it acceptItem) acceptResult {
 	if d := w.dependants[n.ID]; d.Total > 0 {
 		return acceptResult{err: hasDependants(n.ID, d)}
 	}
-	d := w.entomb(it, []string{n.ID}, map[string]string{n.ID: "requested"})
+	return w.accepted(it, key, w.entomb(it, []string{n.ID}, map[string]string{n.ID: "requested"}))
+}
+
+// accepted answers with a deletion of one asset that was just added.
+func (w *acceptWorld) accepted(it acceptItem, key Key, d DeletionRecord) acceptResult {
 	w.remember(it, key, d.ID)
 	return acceptResult{deletion: w.s.deletionView(d, w.erasures[len(w.erasures)-1:], "")}
+}
+
+// matches is the condition If-Match, of the asset's generation or of the part's.
+func (it acceptItem) matches(n Node) error {
+	if it.IfMatch == "" {
+		return nil
+	}
+	if it.part != "" {
+		return it.matchesPart(partState(n, it.part))
+	}
+	if it.IfMatch != n.Generation {
+		return problem.New(problem.GenerationMismatch, "asset %q is in generation %s now", n.ID, n.Generation).With("generation", n.Generation)
+	}
+	return nil
+}
+
+// takenBy is the deletion that does already what is asked for, or has done it; empty when there is none.
+func (it acceptItem) takenBy(n Node) string {
+	if n.Status != Live {
+		return n.Deletion
+	}
+	if it.part == "" {
+		return ""
+	}
+	return partState(n, it.part).Deletion
 }
 
 func onHold(n Node) error {
@@ -276,6 +319,9 @@ func (w *acceptWorld) remember(it acceptItem, key Key, deletion string) {
 // hash stands for what makes two requests the same one.
 func (it acceptItem) hash() string {
 	text := fmt.Sprintf("DELETE\x00%s\x00%t\x00%s\x00%s\x00%s", it.id, it.WithDependants, it.Reason, it.IfMatch, it.IfPlan)
+	if it.part != "" {
+		text += "\x00parts\x00" + it.part
+	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }

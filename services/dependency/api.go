@@ -47,6 +47,8 @@ type DeletionsAPI interface {
 	// Delete accepts the deletion of one asset, or refuses it. With Wait it answers when the deletion is done or the
 	// time is over, whichever is first.
 	Delete(ctx context.Context, id string, r DeleteRequest) (Deletion, error)
+	// DeletePart is Delete for one part of an asset that stays.
+	DeletePart(ctx context.Context, id, part string, r DeleteRequest) (Deletion, error)
 	Deletion(ctx context.Context, deletion, cursor string) (Deletion, error)
 	Deletions(ctx context.Context, q DeletionQuery) (Page[Deletion], error)
 }
@@ -135,7 +137,7 @@ type Dependant struct {
 type DeleteRequest struct {
 	WithDependants bool
 	Reason         string
-	IfMatch        string // generation
+	IfMatch        string // generation of the asset, or of the part
 	IfPlan         string
 	IdempotencyKey string
 	Wait           time.Duration
@@ -146,6 +148,7 @@ type DeleteRequest struct {
 type Deletion struct {
 	ID          string      `json:"id"`
 	Root        string      `json:"root"`
+	Parts       []string    `json:"parts,omitempty"` // set when only these parts of the root are deleted
 	Status      Status      `json:"status"`
 	Stalled     bool        `json:"stalled"`
 	Blocked     *Blocked    `json:"blocked,omitempty"`

@@ -2,7 +2,6 @@ package dependency
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -60,7 +59,6 @@ func (s *Service) cancel(ctx context.Context, w *world, by Caller, id string) (D
 		return DeletionRecord{}, err
 	}
 	_, locks := erasureLocks(erasures)
-	taken := slices.Clone(locks.Assets)
 	links, err := w.lockWithTargets(ctx, locks)
 	if err != nil {
 		return DeletionRecord{}, err
@@ -75,24 +73,34 @@ func (s *Service) cancel(ctx context.Context, w *world, by Caller, id string) (D
 	if d.Status != Scheduled {
 		return d, problem.New(problem.TooLate, "deletion %s is %s; what it has begun cannot be taken back", id, d.Status)
 	}
-	if err := w.revivable(id, links); err != nil {
+	d.Status = Cancelled
+	if d.part() != "" {
+		w.revivePart(d)
+	} else if err := w.reviveAll(ctx, d, erasures, links); err != nil {
 		return d, err
 	}
-	d.Status = Cancelled
+	w.deletions = append(w.deletions, d)
+	w.tell(d.Root, Entry{Type: events.TypeDeletionCancelled, Deletion: id, Generation: w.nodes[d.Root].Generation, By: by.Subject, Reason: d.Reason,
+		Part: d.part()})
+	return d, w.dropFlags(ctx, id)
+}
+
+// reviveAll makes every asset of a deletion live again, with its links and those that were detached.
+func (w *world) reviveAll(ctx context.Context, d DeletionRecord, erasures []Erasure, links []Link) error {
+	if err := w.revivable(d.ID, links); err != nil {
+		return err
+	}
+	var taken []string
 	for _, e := range erasures {
 		w.revive(e)
+		taken = append(taken, e.Asset)
 	}
-	detached, err := w.tx.HiddenLinks(ctx, taken, id)
-	if err != nil {
-		return d, err
-	}
+	detached, err := w.tx.HiddenLinks(ctx, taken, d.ID)
 	for _, l := range detached {
 		l.Hidden = ""
 		w.saveLinks = append(w.saveLinks, l)
 	}
-	w.deletions = append(w.deletions, d)
-	w.tell(d.Root, Entry{Type: events.TypeDeletionCancelled, Deletion: id, Generation: w.nodes[d.Root].Generation, By: by.Subject, Reason: d.Reason})
-	return d, w.dropFlags(ctx, id)
+	return err
 }
 
 // lockWithTargets locks the assets of a deletion and everything they link to: nothing may be brought back that depends on

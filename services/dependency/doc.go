@@ -11,12 +11,14 @@
 //	T4  reports.go, progress.go what the asset service saw: complete, or note how far it is
 //	R1  Commands.Claim          flags that are due and that nobody has claimed
 //	R2  resend.go, streams.go   erasures that are not done and were not heard of, or that a lost broker held
+//	    part.go                 all of this for one part of an asset that stays
 //	    gate.go                 is this part of this generation still to be erased? may this caller write now?
 //
 // # States
 //
 //	asset     live ── T1 ──▶ deleting ── T4 ──▶ deleted ── PUT ──▶ live (a new, greater generation, no links)
 //	             ◀─ cancel ─┘
+//	part      present ── T1 ──▶ erasing ── T4 ──▶ erased;  a write once it is begun: present, in the new generation
 //	deletion  scheduled ── claim when due ──▶ deleting ── T4 of its last asset ──▶ deleted
 //	             └── cancel ──▶ cancelled          (due at once: T1 writes `deleting`)
 //

@@ -11,19 +11,31 @@ import (
 // entomb turns nodes into tombstones, the root first, with their deletion, their flags and the first line of the trail.
 // due_at is the latest of all their graces.
 func (w *acceptWorld) entomb(it acceptItem, ids []string, why map[string]string) DeletionRecord {
+	d := w.deletionOf(it, ids)
+	for position, id := range ids {
+		w.entombOne(d, position, w.nodes[id], why[id])
+	}
+	w.request(d)
+	return d
+}
+
+// deletionOf is the record of the deletion of these assets, or of a part of the one.
+func (w *acceptWorld) deletionOf(it acceptItem, ids []string) DeletionRecord {
 	root := w.nodes[ids[0]]
 	d := DeletionRecord{ID: newID(), Root: root.ID, Owner: root.Owner, Status: Deleting, RequestedBy: it.by.Subject, Reason: it.Reason,
 		TraceParent: it.TraceParent, Policy: w.s.policy.Hash, RequestedAt: w.now, DueAt: w.now.Add(w.grace(ids)), Total: len(ids)}
 	if d.DueAt.After(w.now) { // the claim that begins it comes when it is due
 		d.Status = Scheduled
 	}
-	for position, id := range ids {
-		w.entombOne(d, position, w.nodes[id], why[id])
-	}
+	return d
+}
+
+// request adds a deletion, with the first line of its trail.
+func (w *acceptWorld) request(d DeletionRecord) {
 	w.running[d.ID] = d
 	w.deletions = append(w.deletions, d)
-	w.tell(root.ID, Entry{Type: events.TypeDeletionRequested, Deletion: d.ID, Generation: root.Generation, By: d.RequestedBy, Reason: d.Reason})
-	return d
+	w.tell(d.Root, Entry{Type: events.TypeDeletionRequested, Deletion: d.ID, Generation: w.nodes[d.Root].Generation, By: d.RequestedBy, Reason: d.Reason,
+		Part: d.part()})
 }
 
 func (w *acceptWorld) grace(ids []string) (longest time.Duration) {
@@ -39,17 +51,22 @@ func (w *acceptWorld) entombOne(d DeletionRecord, position int, n Node, why stri
 	kind, _ := w.s.policy.Kind(n.Kind)
 	e := Erasure{Deletion: d.ID, Asset: n.ID, Position: position, Kind: n.Kind, Owner: n.Owner, Generation: n.Generation, Why: why}
 	e.Parts, e.Steps = partsOf(n, kind)
-	c := Command{ID: newID(), Deletion: d.ID, Asset: n.ID, DueAt: d.DueAt, Since: w.now}
+	w.erase(d, e)
+	n.Status, n.Deletion, n.RequestedAt, n.DueAt = Deleting, d.ID, d.RequestedAt, d.DueAt
+	w.save(n)
+	w.account(n.Owner, 0, 0, n.Bytes)
+}
+
+// erase adds an erasure with its flag.
+func (w *acceptWorld) erase(d DeletionRecord, e Erasure) {
+	c := Command{ID: newID(), Deletion: d.ID, Asset: e.Asset, DueAt: d.DueAt, Since: w.now}
 	if d.Status == Deleting {
 		e.CheckAt = w.now.Add(w.s.policy.ResendAfter)
 		if !w.paused {
 			c.ClaimedBy, c.ClaimedUntil = w.s.cfg.Replica, w.now.Add(w.s.cfg.ClaimFor)
 		}
 	}
-	n.Status, n.Deletion, n.RequestedAt, n.DueAt = Deleting, d.ID, d.RequestedAt, d.DueAt
-	w.save(n)
 	w.erasures, w.commands = append(w.erasures, e), append(w.commands, c)
-	w.account(n.Owner, 0, 0, n.Bytes)
 }
 
 // partsOf gives the steps of an erasure, and the generations of its parts where they are not simply the asset's.
@@ -60,7 +77,7 @@ func partsOf(n Node, kind *policy.Kind) (parts map[string]string, steps []Step) 
 	for _, p := range kind.Parts {
 		step := Step{Part: p.Name, Generation: n.Generation, Status: StepWaiting}
 		if own, ok := n.Parts[p.Name]; ok {
-			step.Generation = own.Generation
+			step.Generation = own.holds()
 		}
 		steps = append(steps, step)
 	}

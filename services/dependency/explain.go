@@ -38,6 +38,8 @@ type circumstances struct {
 	paused   bool
 	held     []string  // of its assets, while it is scheduled
 	unsent   []Command // flags whose command the broker is not known to have
+	// waitsFor are deletions of single parts, of the first asset that is erased but for them.
+	waitsFor []string
 	// blockedSince is when the trail last told that it is blocked as it is now.
 	blockedSince *time.Time
 }
@@ -66,7 +68,30 @@ func (s *Service) circumstances(ctx context.Context, tx Tx, by Caller, id string
 	if err := c.readHeld(ctx, tx); err != nil {
 		return c, err
 	}
+	if err := c.readOpenParts(ctx, tx); err != nil {
+		return c, err
+	}
 	return c, c.readBlocked(ctx, tx)
+}
+
+// readOpenParts finds what an asset waits for of which this deletion has erased every part.
+func (c *circumstances) readOpenParts(ctx context.Context, tx Tx) error {
+	if c.d.Status != Deleting || c.d.part() != "" {
+		return nil
+	}
+	for _, e := range c.erasures {
+		if e.Done || len(unfinished(e)) > 0 {
+			continue
+		}
+		nodes, err := tx.Nodes(ctx, []string{e.Asset})
+		if err != nil {
+			return err
+		}
+		if c.waitsFor = nodes[e.Asset].openParts(); len(c.waitsFor) > 0 {
+			return nil
+		}
+	}
+	return nil
 }
 
 // readHeld finds the assets whose hold keeps a scheduled deletion waiting.

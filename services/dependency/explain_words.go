@@ -24,6 +24,9 @@ func (x *Explanation) say(c circumstances) {
 		x.sayScheduled(c)
 	case d.Blocked != nil:
 		x.sayBlocked(c)
+	case len(c.waitsFor) > 0:
+		x.WaitsFor, x.Since = fmt.Sprintf("deletion %s of one of its parts, which began earlier", c.waitsFor[0]), c.begun()
+		x.MayDo = []string{"tombstone explain " + c.waitsFor[0]}
 	case len(c.unsent) > 0:
 		x.WaitsFor, x.Since = "its command has not reached the broker yet; it is published again by itself", &c.unsent[0].Since
 		x.MayDo = []string{"look at the broker (tombstone doctor), then: tombstone replay " + d.ID}

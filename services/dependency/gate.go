@@ -56,11 +56,11 @@ func answer(q events.Question, n Node, d DeletionRecord, e Erasure, known bool) 
 	switch {
 	case n.ID == "":
 		return no("the graph has no such asset")
-	case !known || n.Deletion != q.Deletion:
-		return no("the asset is not being deleted by this deletion")
-	case n.Generation != q.Generation || e.Generation != q.Generation:
+	case n.Generation != q.Generation || known && e.Generation != q.Generation:
 		return no("the asset is in another generation")
-	case n.Status != Deleting || d.Status != Deleting || e.Done:
+	case !known || !concerns(n, d, e):
+		return no("the asset is not being deleted by this deletion")
+	case d.Status != Deleting || e.Done:
 		return no("the asset is " + string(n.Status) + " and its deletion " + string(d.Status))
 	}
 	if len(q.Parts) == 0 && len(e.Parts) > 0 {
@@ -84,7 +84,7 @@ func wanted(e Erasure, part, generation string) bool {
 }
 
 // Admit checks a caller's right to read or write one part now. What it says of a part is read in the graph, never in a
-// cache: the doors close in the moment in which T1 commits.
+// cache: the doors close in the moment in which T1 commits. A write makes a part that was deleted present again.
 func (s *Service) Admit(ctx context.Context, a events.Admission) (events.Admitted, error) {
 	var n Node
 	err := s.graph.View(ctx, func(tx Tx) error {
@@ -95,20 +95,36 @@ func (s *Service) Admit(ctx context.Context, a events.Admission) (events.Admitte
 	if err != nil {
 		return events.Admitted{}, err
 	}
+	admitted, closed, err := s.admit(a, n)
+	switch {
+	case err != nil:
+		return events.Admitted{}, err
+	case closed == "":
+		return admitted, nil
+	case !a.Write:
+		return events.Admitted{}, partGone(n, a.Part)
+	}
+	return s.reopen(ctx, a)
+}
+
+// admit decides by the node. closed is the deletion that has closed the part alone; empty when it is open.
+func (s *Service) admit(a events.Admission, n Node) (admitted events.Admitted, closed string, err error) {
 	by := Caller{Owner: a.Owner, Operator: a.Operator}
 	if n.ID == "" || !by.sees(n.Owner) {
-		return events.Admitted{}, assetNotFound(a.Asset)
+		return admitted, "", assetNotFound(a.Asset)
 	}
 	if n.Status != Live {
-		return events.Admitted{}, problem.New(problem.Gone, "asset %q is %s by deletion %s", n.ID, n.Status, n.Deletion).With("deletion", n.Deletion)
+		return admitted, "", problem.New(problem.Gone, "asset %q is %s by deletion %s", n.ID, n.Status, n.Deletion).With("deletion", n.Deletion)
 	}
-	if kind, ok := s.policy.Kind(n.Kind); !ok {
-		return events.Admitted{}, problem.New(problem.UnknownPart, "the policy has no kind %q any more", n.Kind)
-	} else if _, ok := kind.Part(a.Part); !ok {
-		return events.Admitted{}, problem.New(problem.UnknownPart, "kind %q has no part %q", n.Kind, a.Part).At("part")
+	if _, ok := s.policy.Kind(n.Kind); !ok {
+		return admitted, "", problem.New(problem.UnknownPart, "the policy has no kind %q any more", n.Kind)
+	}
+	if !s.hasPart(n, a.Part) {
+		return admitted, "", unknownPart(n.Kind, a.Part)
 	}
 	if a.LeaseToken != "" {
-		return events.Admitted{}, problem.New(problem.LeaseLost, "there is no such lease on asset %q; take one first", n.ID)
+		return admitted, "", problem.New(problem.LeaseLost, "there is no such lease on asset %q; take one first", n.ID)
 	}
-	return events.Admitted{Owner: n.Owner, Kind: n.Kind, Generation: n.Generation, Attributes: n.Attributes}, nil
+	p := partState(n, a.Part)
+	return events.Admitted{Owner: n.Owner, Kind: n.Kind, Generation: p.Generation, Attributes: n.Attributes}, p.Deletion, nil
 }

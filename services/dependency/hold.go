@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/tombstone-project/tombstone/problem"
@@ -39,16 +40,16 @@ func (s *Service) setHold(ctx context.Context, id string, change func(*Node, Cal
 		if !ok {
 			return assetNotFound(id)
 		}
-		d, err := w.scheduled(ctx, n)
+		waiting, err := w.scheduled(ctx, n)
 		if err != nil {
 			return err
 		}
-		if n.Status != Live && d.Status != Scheduled {
+		if n.Status != Live && waiting[n.Deletion].Status != Scheduled {
 			return problem.New(problem.TooLate, "asset %q is %s; it is too late for a hold", id, n.Status)
 		}
 		change(&n, by)
 		w.save(n)
-		if d.ID != "" {
+		for _, d := range waiting {
 			if err := w.moveFlags(ctx, d); err != nil {
 				return err
 			}
@@ -57,17 +58,19 @@ func (s *Service) setHold(ctx context.Context, id string, change func(*Node, Cal
 	})
 }
 
-// scheduled locks and reads the deletion that has tombstoned a node; empty for one that is not `deleting`. The lock is the
-// one that the claim of a flag takes, so a deletion is either held or begun.
-func (w *world) scheduled(ctx context.Context, n Node) (DeletionRecord, error) {
-	if n.Status != Deleting {
-		return DeletionRecord{}, nil
+// scheduled locks and reads the deletions of a node, or of parts of it, that are only scheduled. The locks are those that
+// the claim of a flag takes, so a deletion is either held or begun.
+func (w *world) scheduled(ctx context.Context, n Node) (map[string]DeletionRecord, error) {
+	ids := n.openParts()
+	if n.Status == Deleting {
+		ids = append(ids, n.Deletion)
 	}
-	if err := w.tx.Lock(ctx, Locks{Deletions: []string{n.Deletion}}); err != nil {
-		return DeletionRecord{}, err
+	if err := w.tx.Lock(ctx, Locks{Deletions: distinct(ids)}); err != nil {
+		return nil, err
 	}
-	records, err := w.tx.Deletions(ctx, []string{n.Deletion})
-	return records[n.Deletion], err
+	records, err := w.tx.Deletions(ctx, ids)
+	maps.DeleteFunc(records, func(_ string, d DeletionRecord) bool { return d.Status != Scheduled })
+	return records, err
 }
 
 // moveFlags makes the flags of a scheduled deletion due never while any of its assets is held, and else at its due_at.

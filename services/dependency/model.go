@@ -41,11 +41,15 @@ type Node struct {
 
 // PartState is what the graph knows of one part.
 type PartState struct {
-	Status     string     `json:"status"` // present, erasing, erased
-	Generation string     `json:"generation"`
-	Deletion   string     `json:"deletion,omitempty"`
-	ErasedAt   *time.Time `json:"erased_at,omitempty"`
-	Reason     string     `json:"reason,omitempty"`
+	Status     string `json:"status"` // present, erasing, erased
+	Generation string `json:"generation"`
+	Deletion   string `json:"deletion,omitempty"` // why it is erasing or erased
+	// Before is the generation that Deletion takes or took, when it deletes this part alone.
+	Before string `json:"before,omitempty"`
+	// Open are the deletions of this part alone that are not done; a part that was written again may have several.
+	Open     []string   `json:"open,omitempty"`
+	ErasedAt *time.Time `json:"erased_at,omitempty"`
+	Reason   string     `json:"reason,omitempty"`
 }
 
 // Part statuses.

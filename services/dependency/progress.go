@@ -68,13 +68,17 @@ func (w *reportWorld) partErased(e *Erasure, d *DeletionRecord, ev events.PartEv
 func erasedParts(e Erasure, reason string) map[string]PartState {
 	parts := map[string]PartState{}
 	for _, s := range e.Steps {
-		why := reason
-		if s.Forced != "" {
-			why = forcedDetail + s.Forced
-		}
-		parts[s.Part] = PartState{Status: PartErased, Generation: s.Generation, Deletion: e.Deletion, ErasedAt: s.ErasedAt, Reason: why}
+		parts[s.Part] = PartState{Status: PartErased, Generation: s.Generation, Deletion: e.Deletion, ErasedAt: s.ErasedAt, Reason: s.erasedBecause(reason)}
 	}
 	return parts
+}
+
+// erasedBecause is why a part is gone: the deletion's reason, or an operator's who gave it up.
+func (s Step) erasedBecause(reason string) string {
+	if s.Forced != "" {
+		return forcedDetail + s.Forced
+	}
+	return reason
 }
 
 func flagIDs(commands []Command) (ids []string) {

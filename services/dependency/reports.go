@@ -55,10 +55,14 @@ func (s *Service) applyReports(ctx context.Context, items []any) ([]error, error
 		if err != nil {
 			return nil, err
 		}
-		if !more {
-			s.completed(w)
-			return results, nil
+		if more {
+			continue
 		}
+		s.completed(w)
+		if len(w.freed) > 0 { // R2 takes them up, too, but later
+			_, err = s.applyReports(ctx, w.freed)
+		}
+		return results, err
 	}
 }
 
@@ -85,6 +89,7 @@ type reportWorld struct {
 	changedE map[ErasureKey]bool
 	done     []string // assets that are deleted now
 	removed  []string // flags that go with them
+	freed    []any    // assets whose deletion may have waited for that of a part
 }
 
 // reportKey names what a report is about.
@@ -97,6 +102,8 @@ func reportKey(item any) ErasureKey {
 	case *events.PartProgress:
 		return ErasureKey{r.Deletion, r.Asset}
 	case *forced:
+		return r.ErasureKey
+	case *freed:
 		return r.ErasureKey
 	}
 	return ErasureKey{}
@@ -138,13 +145,13 @@ func (w *reportWorld) read(ctx context.Context, items []any) error {
 	return err
 }
 
-// apply is the rule of T4: a report acts only if the node's deletion is the report's, in its generation, and past the
-// point of no return; else it is only acknowledged.
+// apply is the rule of T4: a report acts only if its deletion is the node's, or one of a part that is not done, in its
+// generation, and past the point of no return; else it is only acknowledged.
 func (w *reportWorld) apply(item any) error {
 	k := reportKey(item)
 	e, known := w.works[k]
 	n, d := w.nodes[k.Asset], w.records[k.Deletion]
-	if !known || e.Done || d.Status != Deleting || n.Status != Deleting || n.Deletion != k.Deletion || n.Generation != e.Generation {
+	if !known || e.Done || d.Status != Deleting || !concerns(n, d, e) {
 		return nil
 	}
 	e.Steps = slices.Clone(e.Steps)
@@ -163,6 +170,7 @@ func (w *reportWorld) apply(item any) error {
 		}
 	case *forced:
 		w.force(&e, &d, r)
+	case *freed:
 	default:
 		return fmt.Errorf("apply report: unexpected type %T", item)
 	}
@@ -187,11 +195,15 @@ func unfinished(e Erasure) (parts []string) {
 // complete is T4 for one asset, and for its deletion when it was the last.
 func (w *reportWorld) complete(e *Erasure, d *DeletionRecord) {
 	k, n := ErasureKey{e.Deletion, e.Asset}, w.nodes[e.Asset]
+	if d.part() == "" && len(n.openParts()) > 0 {
+		return // what a deletion of a part has not finished is there still; its end comes back here
+	}
 	e.Done, e.CheckAt = true, time.Time{}
-	n.Status, n.Parts = Deleted, erasedParts(*e, d.Reason)
-	w.save(n)
-	w.account(n.Owner, -1, -n.Bytes, -n.Bytes)
-	w.done = append(w.done, n.ID)
+	if d.part() != "" {
+		w.completePart(*e, *d)
+	} else {
+		w.completeAsset(n, *e, *d)
+	}
 	sent := w.s.sent.peek(flagIDs(w.flags[k]))
 	for _, c := range w.flags[k] {
 		w.removed = append(w.removed, c.ID)
@@ -202,12 +214,20 @@ func (w *reportWorld) complete(e *Erasure, d *DeletionRecord) {
 	if d.SentAt.IsZero() { // another process sent it; that it was sent is certain now
 		d.SentAt = w.now
 	}
-	w.tell(n.ID, Entry{Type: events.TypeAssetErased, Deletion: d.ID, Generation: e.Generation, By: d.RequestedBy, Reason: d.Reason})
 	if d.Done++; d.Done < d.Total {
 		return
 	}
 	d.Status, d.CompletedAt, d.Blocked = Deleted, w.now, nil
-	w.tell(d.Root, Entry{Type: events.TypeDeletionCompleted, Deletion: d.ID, Generation: w.nodes[d.Root].Generation, By: d.RequestedBy, Reason: d.Reason})
+	w.tell(d.Root, Entry{Type: events.TypeDeletionCompleted, Deletion: d.ID, Generation: w.nodes[d.Root].Generation, By: d.RequestedBy, Reason: d.Reason,
+		Part: d.part()})
+}
+
+func (w *reportWorld) completeAsset(n Node, e Erasure, d DeletionRecord) {
+	n.Status, n.Parts = Deleted, erasedParts(e, d.Reason)
+	w.save(n)
+	w.account(n.Owner, -1, -n.Bytes, -n.Bytes)
+	w.done = append(w.done, n.ID)
+	w.tell(n.ID, Entry{Type: events.TypeAssetErased, Deletion: d.ID, Generation: e.Generation, By: d.RequestedBy, Reason: d.Reason})
 }
 
 // finish writes everything; places made of attributes are free again.

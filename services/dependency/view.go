@@ -42,7 +42,7 @@ func (s *Service) partViews(n Node) map[string]PartView {
 
 // deletionView is what the API tells of a deletion, with the steps of the erasures given.
 func (s *Service) deletionView(d DeletionRecord, erasures []Erasure, next string) Deletion {
-	v := Deletion{ID: d.ID, Root: d.Root, Status: d.Status, Stalled: s.stalled(d), Blocked: d.Blocked, RequestedBy: d.RequestedBy, Reason: d.Reason,
+	v := Deletion{ID: d.ID, Root: d.Root, Parts: d.Parts, Status: d.Status, Stalled: s.stalled(d), Blocked: d.Blocked, RequestedBy: d.RequestedBy, Reason: d.Reason,
 		RequestedAt: d.RequestedAt, DueAt: d.DueAt, SentAt: optional(d.SentAt), CompletedAt: optional(d.CompletedAt),
 		Assets: AssetCount{Total: d.Total, Deleted: d.Done}, Steps: []AssetStep{}, NextCursor: next}
 	for _, e := range erasures {

@@ -107,7 +107,12 @@ func (s *Service) finish(deletion string) {
 	d := s.deletions[deletion]
 	d.Status, d.CompletedAt, d.Assets.Deleted = dependency.Deleted, &now, 1
 	a := s.assets[d.Root]
-	a.Status = dependency.Deleted
+	if len(d.Parts) == 0 {
+		a.Status = dependency.Deleted
+	}
+	for _, name := range d.Parts {
+		a.Parts = map[string]dependency.PartView{name: {Status: dependency.PartErased, Generation: a.Parts[name].Generation, ErasedAt: &now}}
+	}
 	s.deletions[deletion], s.assets[d.Root] = d, a
 	s.tell(d, events.TypeDeletionCompleted, d.RequestedBy)
 }

@@ -133,7 +133,7 @@ func fullNode() dependency.Node {
 		Hold: &dependency.Hold{By: "ann", Reason: "case 7", At: at(3)}, Deletion: newID(), RequestedAt: at(4), DueAt: at(5),
 		Parts: map[string]dependency.PartState{
 			"payload": {Status: dependency.PartErased, Generation: newID(), Deletion: newID(), ErasedAt: ptr(at(6)), Reason: "re-baked 🪦"},
-			"preview": {Status: dependency.PartPresent, Generation: newID()},
+			"preview": {Status: dependency.PartErasing, Generation: newID(), Deletion: newID(), Before: newID(), Open: []string{newID(), newID()}},
 		},
 		Sequence: 9_007_199_254_740_993, // not a float64
 	}
