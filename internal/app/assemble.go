@@ -14,10 +14,14 @@ import (
 	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/asset/gaterpc"
 	"github.com/tombstone-project/tombstone/services/dependency"
+	"github.com/tombstone-project/tombstone/services/dependency/storesrpc"
 )
 
 // gateTimeout bounds a question to the graph over NATS.
 const gateTimeout = 5 * time.Second
+
+// lookTimeout bounds a question to the asset service, so that a request which asks one can still be refused in its time.
+func (p *process) lookTimeout() time.Duration { return p.cfg.RequestTimeout * 4 / 5 }
 
 // assemble opens the stores and puts together every part that the role needs. It starts nothing.
 func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Policy, info Info, log *slog.Logger, keys blobKeys) (*process, error) {
@@ -26,21 +30,29 @@ func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Polic
 	if err != nil {
 		return nil, err
 	}
+	var stores asset.Config
+	if role.asset() {
+		if stores, err = proc.openStores(ctx, bus, keys); err != nil {
+			return nil, errors.Join(err, proc.close())
+		}
+	}
 	var deps *dependency.Service
 	if role.dependency() {
-		if deps, err = proc.dependencyService(ctx, bus); err != nil {
+		var looker dependency.Stores = storesrpc.Dial(bus.conn, proc.names, proc.lookTimeout())
+		if role.asset() {
+			looker = asset.NewInspector(stores)
+		}
+		if deps, err = proc.dependencyService(ctx, bus, looker); err != nil {
 			return nil, errors.Join(err, proc.close())
 		}
 	}
 	var assets *asset.Service
 	if role.asset() {
-		var gate asset.Gate = deps
+		stores.Gate = deps
 		if deps == nil {
-			gate = gaterpc.Dial(bus.conn, proc.names, gateTimeout)
+			stores.Gate = gaterpc.Dial(bus.conn, proc.names, gateTimeout)
 		}
-		if assets, err = proc.assetService(ctx, bus, gate, keys); err != nil {
-			return nil, errors.Join(err, proc.close())
-		}
+		assets = proc.assetService(bus, stores)
 	}
 	proc.server, err = proc.handler(deps, assets)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/asset/mongo"
 	"github.com/tombstone-project/tombstone/services/asset/s3"
+	"github.com/tombstone-project/tombstone/services/dependency"
+	"github.com/tombstone-project/tombstone/services/dependency/storesrpc"
 )
 
 // blobKeys are credentials that come with embedded stores; empty: the AWS SDK's usual chain.
@@ -19,11 +21,11 @@ type blobKeys struct{ access, secret string }
 // places that are neighbours (docs/performance.md has the figures).
 const erasing = 1000
 
-// assetService adds the parts of the asset service.
-func (p *process) assetService(ctx context.Context, b *bus, gate asset.Gate, keys blobKeys) (*asset.Service, error) {
+// openStores opens the stores of the asset service. Those that are away are no error.
+func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.Config, error) {
 	documents, err := mongo.Open(p.cfg.DocumentsURI.Reveal(), mongo.Options{Namespace: p.cfg.Namespace})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", config.DocumentsURI, err)
+		return asset.Config{}, fmt.Errorf("%s: %w", config.DocumentsURI, err)
 	}
 	p.closers = append(p.closers, func() error {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
@@ -32,20 +34,38 @@ func (p *process) assetService(ctx context.Context, b *bus, gate asset.Gate, key
 	})
 	blobs, err := s3.Open(ctx, s3.Config{Endpoint: p.cfg.BlobsEndpoint, Region: p.cfg.BlobsRegion, AccessKey: keys.access, SecretKey: keys.secret})
 	if err != nil {
-		return nil, err
+		return asset.Config{}, err
 	}
 	p.closers = append(p.closers, func() error { blobs.Close(); return nil })
 	p.blobs = blobs
-	c := asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Gate: gate, Publisher: b, Names: p.names, Log: p.log}
-	eraser := asset.NewEraser(c)
-	worker := saga.Worker{Name: "erase", Subscriber: b.Commands(), Handle: eraser.HandleMessage, Park: eraser.Park, InFlight: erasing, Logger: p.log}
-
 	p.ready.store("documents", documents.Ping)
 	p.ready.store("blobs", blobs.Ping)
+	return asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Publisher: b, Names: p.names, Log: p.log}, nil
+}
+
+// assetService adds the parts of the asset service. The configuration has its gate by now.
+func (p *process) assetService(b *bus, c asset.Config) *asset.Service {
+	eraser := asset.NewEraser(c)
+	worker := saga.Worker{Name: "erase", Subscriber: b.Commands(), Handle: eraser.HandleMessage, Park: eraser.Park, InFlight: erasing, Logger: p.log}
 	checked := make(chan struct{})
 	p.part("blobs", p.prepare("blobs", func(ctx context.Context) error { return p.checkStores(ctx, c) }, checked))
 	p.part("erase", after(worker.Run, checked, b.prepared))
-	return asset.NewService(c), nil
+	if !p.role.dependency() {
+		p.part("stores", p.serveStores(b, asset.NewInspector(c)))
+	}
+	return asset.NewService(c)
+}
+
+// serveStores answers the dependency service's questions over NATS.
+func (p *process) serveStores(b *bus, stores dependency.Stores) func(context.Context) error {
+	return func(ctx context.Context) error {
+		stop, err := storesrpc.Serve(b.conn, p.names, stores, p.log)
+		if err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return stop()
+	}
 }
 
 // checkStores looks at the stores once they answer. A place without a fence stops the process; what else is wrong is told,

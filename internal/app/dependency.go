@@ -10,7 +10,7 @@ import (
 )
 
 // dependencyService adds the parts of the dependency service.
-func (p *process) dependencyService(ctx context.Context, b *bus) (*dependency.Service, error) {
+func (p *process) dependencyService(ctx context.Context, b *bus, stores dependency.Stores) (*dependency.Service, error) {
 	graph, err := openGraph(ctx, p.cfg, p.policy)
 	if err != nil {
 		return nil, err
@@ -26,6 +26,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus) (*dependency.Se
 	}
 	var commands, feed *saga.Relay
 	deps, err := dependency.New(dependency.Config{Graph: graph, Policy: p.policy, Names: p.names, Logger: p.log, ReceiptKey: key,
+		Stores: stores, LookTimeout: p.lookTimeout(),
 		SendCommands: func(f []saga.Flag) { commands.Send(f) },
 		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
 		Nudge:        func() { commands.Nudge() }})

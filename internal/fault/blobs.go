@@ -31,6 +31,16 @@ func (b *Blobs) List(ctx context.Context, places []asset.Place, limit int) ([]as
 	return listings, errs
 }
 
+// Page wraps the looking at one place, page by page.
+func (b *Blobs) Page(ctx context.Context, place asset.Place, mark string, limit int) (versions []asset.Version, next string, err error) {
+	call := Call{Port: "blobs", Method: "Page", Items: 1, About: place.Bucket + " " + place.Prefix + place.Key}
+	err = b.process.do(ctx, call, func(ctx context.Context, _ int) (err error) {
+		versions, next, err = b.Blobs.Page(ctx, place, mark, limit)
+		return err
+	})
+	return versions, next, err
+}
+
 // Delete wraps the deleting.
 func (b *Blobs) Delete(ctx context.Context, bucket string, versions []asset.Version) []error {
 	call := Call{Port: "blobs", Method: "Delete", Items: len(versions), About: bucket}

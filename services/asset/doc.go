@@ -1,5 +1,6 @@
 // Package asset is the asset service: it erases the documents and objects of tombstoned assets, and writes and reads
-// document parts. It knows the dependency service only through package events and the port Gate.
+// document parts. It knows the dependency service only through package events and the port Gate; an Inspector answers the
+// questions of that service about the stores, and finds places by the same code as the Eraser.
 //
 // # One erase command
 //

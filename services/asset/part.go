@@ -14,7 +14,8 @@ type part struct {
 	generation string
 	documents  []DocumentRef
 	places     []Place
-	fenced     bool // every object place holds the generation
+	fences     []bool // which of the places hold the generation
+	fenced     bool   // all of them do
 
 	seen     page            // what the last look found
 	before   page            // what the look before it found
@@ -102,7 +103,7 @@ func newPart(p *policy.Part, s policy.Subject) (*part, error) {
 		if err := place.Check(); err != nil {
 			return nil, &Blocked{Reason: ReasonLocationInvalid, Detail: fmt.Sprintf("%+v: %v", place, err)}
 		}
-		out.places = append(out.places, place)
+		out.places, out.fences = append(out.places, place), append(out.fences, l.Fenced)
 		out.fenced = out.fenced && l.Fenced
 	}
 	return out, nil

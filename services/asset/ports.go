@@ -95,6 +95,10 @@ type Blobs interface {
 	// List looks afresh at each place, from its start, and gives up to limit versions of each (markers and uploads count),
 	// each once. Listings and errs have one entry a place. Neighbouring places of one bucket may share calls.
 	List(ctx context.Context, places []Place, limit int) (listings []Listing, errs []error)
+	// Page looks afresh at one place and gives some of its versions (markers and uploads count), at most limit of them, which is
+	// 10 at least: those after a mark, which an earlier page gave as its next; "" begins, and an empty next ends. A page may
+	// be empty and have a next one. The pages of a place are not one moment; what stays there meanwhile is told once.
+	Page(ctx context.Context, place Place, mark string, limit int) (versions []Version, next string, err error)
 	// Delete removes exactly these versions of one bucket (and aborts the uploads among them), never by key alone where
 	// the bucket has versions (ErrNoVersion). What is not there any more is a success. errs has one entry a version. Any
 	// number of versions may be given.

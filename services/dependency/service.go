@@ -33,6 +33,10 @@ type Config struct {
 	ReceiptKey ed25519.PrivateKey
 	// Nudge asks the relay of commands to look at once; nil: it looks at its next tick.
 	Nudge func()
+	// Stores is the way to the asset service; nil: what needs it answers problem.Unavailable.
+	Stores Stores
+	// LookTimeout bounds one question to Stores; default 5 s.
+	LookTimeout time.Duration
 }
 
 // Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent
@@ -74,6 +78,9 @@ func New(cfg Config) (*Service, error) {
 	}
 	if cfg.MaxBatch == 0 {
 		cfg.MaxBatch = 200
+	}
+	if cfg.LookTimeout == 0 {
+		cfg.LookTimeout = 5 * time.Second
 	}
 	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger,
 		receiptKeys: &receiptKeys{graph: cfg.Graph, configured: cfg.ReceiptKey}, sent: newSentBuffer(), waiting: newWaiters()}

@@ -62,7 +62,11 @@ type half struct {
 	err   error
 }
 
-type thing struct{ key, id string }
+// thing names an entry within its bucket.
+type thing struct {
+	Key string `json:"k"`
+	ID  string `json:"i"`
+}
 
 // add takes in a thing that belongs to the place, whatever else the store has listed, up to one more than the limit.
 func (c *collector) add(h *half, v asset.Version) {

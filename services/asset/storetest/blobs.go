@@ -63,6 +63,7 @@ func TestBlobs(t *testing.T, open func(t *testing.T) BlobStore) {
 	run("bad places are refused, their neighbours listed", blobBadPlaces)
 	run("a limit gives some and says that there is more", blobLimit)
 	run("more than a page of a store is found whole", blobLong)
+	testPages(run)
 	run("deletes exactly the versions given", blobDelete)
 	run("deleting a marker brings the object back", blobMarker)
 	run("a repeat, and what was never there, is a success", blobRepeat)

@@ -1,0 +1,19 @@
+package dependency
+
+import (
+	"context"
+
+	"github.com/tombstone-project/tombstone/events"
+)
+
+// Stores is what the dependency service asks of the asset service: what lies in the stores now. It changes nothing there,
+// and nothing is decided by it alone: whoever asks decides again in the graph what it means.
+//
+// No answer, and a store that does not answer, is problem.Unavailable. A place that cannot be looked into until somebody
+// removes an obstacle is told in the sight (Unseen), and does not keep the others.
+type Stores interface {
+	// Look looks afresh at all places of each target, former places included. It gives sights of the first targets, in
+	// order, at least one of them: what is left is asked again. A sight may be a page, which Target.After continues; the
+	// pages of a place are not one moment, and tell each thing that stays there once.
+	Look(ctx context.Context, targets []events.Target) ([]events.Sight, error)
+}

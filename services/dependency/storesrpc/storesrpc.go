@@ -1,0 +1,87 @@
+// Package storesrpc carries the dependency service's port Stores over NATS (package rpc): the asset service serves it, and
+// the dependency service dials it.
+package storesrpc
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/dependency"
+	"github.com/tombstone-project/tombstone/services/rpc"
+)
+
+// The service and its endpoint.
+const (
+	service      = "stores"
+	endpointLook = "look"
+)
+
+// maxTargets bounds one request.
+const maxTargets = 500
+
+// lookRequest asks about many targets at once.
+type lookRequest struct {
+	Targets []json.RawMessage `json:"targets"` // events.Target
+}
+
+// lookReply has the sights of the first targets, at least one.
+type lookReply struct {
+	Sights []json.RawMessage `json:"sights"` // events.Sight
+}
+
+// Serve answers questions about the namespace of names with stores, sharing them with every other process that does. stop
+// takes no more, waits until those in hand are answered, and must be called once.
+func Serve(nc *nats.Conn, names events.Names, stores dependency.Stores, logger *slog.Logger) (stop func() error, err error) {
+	look := func(ctx context.Context, request []byte) (any, error) {
+		var asked struct {
+			Targets []events.Target `json:"targets"`
+		}
+		if err := json.Unmarshal(request, &asked); err != nil {
+			return nil, problem.New(problem.InvalidRequest, "not a list of targets: %v", err)
+		}
+		sights, err := stores.Look(ctx, asked.Targets)
+		if err != nil {
+			return nil, err
+		}
+		fitting, err := rpc.Fitting(sights)
+		return lookReply{fitting}, err
+	}
+	return rpc.Serve(nc, names, rpc.Service{Name: service, Description: "Tells the dependency service what lies in the stores.",
+		Endpoints: map[string]rpc.Handler{endpointLook: look}, Log: logger})
+}
+
+// Client asks the asset service. It implements dependency.Stores.
+type Client struct{ rpc rpc.Client }
+
+var _ dependency.Stores = (*Client)(nil)
+
+// Dial makes a client on a connection that stays the caller's. It asks nothing yet. timeout bounds each question.
+func Dial(nc *nats.Conn, names events.Names, timeout time.Duration) *Client {
+	return &Client{rpc.Client{Conn: nc, Names: names, Timeout: timeout, Who: "the asset service", Store: "asset service"}}
+}
+
+// Look asks about the first targets, as many as one request may hold.
+func (c *Client) Look(ctx context.Context, targets []events.Target) ([]events.Sight, error) {
+	encoded, err := rpc.Encode(targets)
+	if err != nil || len(encoded) == 0 {
+		return nil, err
+	}
+	asked := rpc.Chunk(encoded, maxTargets)
+	var reply struct {
+		Sights []events.Sight `json:"sights"`
+	}
+	if err := c.rpc.Call(ctx, service+"."+endpointLook, lookRequest{asked}, &reply); err != nil {
+		return nil, err
+	}
+	if len(reply.Sights) == 0 || len(reply.Sights) > len(asked) {
+		return nil, fmt.Errorf("look into the stores: %d sights of %d targets", len(reply.Sights), len(asked))
+	}
+	return reply.Sights, nil
+}

@@ -1,0 +1,138 @@
+package storesrpc_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"go.uber.org/goleak"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/dependency/storesrpc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = 30 * time.Second
+
+var names = events.Names{Namespace: "stores-test"}
+
+// look answers questions.
+type look func(ctx context.Context, targets []events.Target) ([]events.Sight, error)
+
+func (f look) Look(ctx context.Context, targets []events.Target) ([]events.Sight, error) {
+	return f(ctx, targets)
+}
+
+// broker starts a real server in this process and gives connections to it.
+func broker(t *testing.T) func() *nats.Conn {
+	t.Helper()
+	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.Start()
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the broker does not start")
+	}
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	return func() *nats.Conn {
+		closed := make(chan struct{})
+		nc, err := nats.Connect(s.ClientURL(), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { nc.Close(); <-closed })
+		return nc
+	}
+}
+
+// serve lends stores to a broker and dials them.
+func serve(t *testing.T, stores look) *storesrpc.Client {
+	t.Helper()
+	connect := broker(t)
+	nc := connect()
+	stop, err := storesrpc.Serve(nc, names, stores, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	return storesrpc.Dial(connect(), names, patience)
+}
+
+func TestTargetsAndSightsTravelWhole(t *testing.T) {
+	target := events.Target{Asset: "scene/🦊", Kind: "mesh", Owner: "acme", Generation: "g-1", Parts: map[string]string{"raw": "g-2"},
+		Attributes: map[string]any{"path": "a/b"}, Now: map[string]string{"raw": "g-3"}, After: "3 mark"}
+	sight := events.Sight{Next: "4 ", Unseen: []events.Unseen{{Part: "raw", Reason: "bucket-missing", Detail: "b"}}, Found: []events.Thing{
+		{Part: "note", Form: events.FormDocument, Collection: "notes", Key: "k"},
+		{Part: "raw", Form: events.FormVersion, Bucket: "b", Key: "raw/\x01", Version: "v", Bytes: 1 << 40}}}
+	client := serve(t, func(_ context.Context, got []events.Target) ([]events.Sight, error) {
+		if diff := cmp.Diff([]events.Target{target}, got); diff != "" {
+			t.Errorf("targets (-want +got):\n%s", diff)
+		}
+		return []events.Sight{sight}, nil
+	})
+	got, err := client.Look(t.Context(), []events.Target{target})
+	if diff := cmp.Diff([]events.Sight{sight}, got); diff != "" || err != nil {
+		t.Errorf("sights (-want +got):\n%s%v", diff, err)
+	}
+	if got, err := client.Look(t.Context(), nil); err != nil || len(got) != 0 {
+		t.Errorf("no targets: %v, %v", got, err)
+	}
+}
+
+func TestWhatDoesNotFitIntoAReplyIsAskedAgain(t *testing.T) {
+	big := strings.Repeat("x", 100<<10)
+	client := serve(t, func(_ context.Context, targets []events.Target) ([]events.Sight, error) {
+		sights := make([]events.Sight, len(targets))
+		for i, target := range targets {
+			sights[i].Found = []events.Thing{{Key: target.Asset + big}}
+		}
+		return sights, nil
+	})
+	var targets []events.Target
+	for i := range 12 {
+		targets = append(targets, events.Target{Asset: fmt.Sprint("a", i)})
+	}
+	for at := 0; at < len(targets); {
+		sights, err := client.Look(t.Context(), targets[at:])
+		if err != nil || len(sights) > 3 {
+			t.Fatalf("%d sights, %v", len(sights), err)
+		}
+		for _, s := range sights {
+			if !strings.HasPrefix(s.Found[0].Key, targets[at].Asset+"x") {
+				t.Fatalf("sight %d is of %.10s", at, s.Found[0].Key)
+			}
+			at++
+		}
+	}
+}
+
+func TestRefusalsArriveAndNoAnswerIsUnavailable(t *testing.T) {
+	client := serve(t, func(context.Context, []events.Target) ([]events.Sight, error) {
+		return nil, fmt.Errorf("look: %w", problem.New(problem.Unavailable, "no").With("store", "blobs"))
+	})
+	_, err := client.Look(t.Context(), []events.Target{{Asset: "a"}})
+	if p := problem.As(err); p == nil || p.Name != problem.Unavailable || p.Members["store"] != "blobs" {
+		t.Errorf("refusal: %v", err)
+	}
+	alone := storesrpc.Dial(broker(t)(), names, patience)
+	_, err = alone.Look(t.Context(), []events.Target{{Asset: "a"}})
+	if p := problem.As(err); p == nil || p.Name != problem.Unavailable || p.Members["store"] != "asset service" {
+		t.Errorf("nobody serves: %v", err)
+	}
+}
