@@ -47,6 +47,7 @@ kinds:
       payload: {blobs: {bucket: %[1]s, prefix: "payload/{id}/{generation}/"}}
       thumbnail: {blobs: {bucket: %[1]s, key: "thumbs/{id}.png"}}
   bare: {}
+  late: {grace: 3s}
 `
 
 // Build builds the program, for all tests below the calling one.

@@ -14,6 +14,7 @@ func TestMain(m *testing.M) { containers.Main(m) }
 func TestCluster(t *testing.T) {
 	binary := Build(t)
 	t.Run("kills at random under load lose nothing and touch nothing else", func(t *testing.T) { randomKills(t, binary) })
+	t.Run("a service is killed", func(t *testing.T) { killedAtPoints(t, binary) })
 	if testing.Short() {
 		return // the others take minutes
 	}

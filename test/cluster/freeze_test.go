@@ -47,17 +47,14 @@ func frozenWorker(t *testing.T, c *Cluster, store Store, pattern string) {
 	first := filled(t, l, "phoenix")
 	other.Stop()
 
-	catch := NewCatch(t, Address(t, s, store), pattern)
-	worker := c.Start(Asset, Through(t, s, store, catch.Address))
+	wire := NewWire(t, Address(t, s, store))
+	trap := wire.Arm(Point{Sent: []string{pattern}})
+	worker := c.Start(Asset, Through(t, s, store, wire.Address))
 	d, err := l.delete(t.Context(), []dependency.Asset{first}, dependency.DeleteRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-catch.Caught:
-	case <-time.After(patience):
-		t.Fatalf("%q was not sent", pattern)
-	}
+	awaitCaught(t, trap)
 	worker.Freeze()
 	other.Restart()
 	if err := l.await(t.Context(), d.ID, []dependency.Asset{first}); err != nil {
@@ -68,7 +65,7 @@ func frozenWorker(t *testing.T, c *Cluster, store Store, pattern string) {
 		t.Fatalf("generation %s after %s", second.Generation, first.Generation)
 	}
 
-	catch.Release()
+	trap.Release()
 	worker.Thaw()
 	worker.Stop() // what it has in hand is finished first
 	invariants.Check(t, invariants.World{API: dep.Client, URL: dep.URL, Stores: s}, l.known())
@@ -80,5 +77,15 @@ func frozenWorker(t *testing.T, c *Cluster, store Store, pattern string) {
 		if _, err := other.GetDocument(t.Context(), "phoenix", part); err != nil {
 			t.Errorf("the new %s: %v", part, err)
 		}
+	}
+}
+
+// awaitCaught waits for the moment of a trap.
+func awaitCaught(t *testing.T, trap *Trap) {
+	t.Helper()
+	select {
+	case <-trap.Caught:
+	case <-time.After(patience):
+		t.Fatalf("the moment did not come: %+v", trap.point)
 	}
 }

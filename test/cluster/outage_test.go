@@ -3,10 +3,8 @@
 package cluster
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,8 +21,11 @@ const (
 	outageLines = 150
 	// outageAssets are deleted during each fault.
 	outageAssets = 5
-	// spareGoroutines is how many more goroutines a process may have afterwards: connections that were not open before.
-	spareGoroutines = 40
+	// outageClients ask without a pause while there is no graph.
+	outageClients = 4
+	// spareGoroutines is how many more goroutines a process may have: requests in hand, and connections that were not open
+	// before.
+	spareGoroutines = 60
 )
 
 // failingStores puts a proxy before each store in turn, and lets it fail in every way while deletions are asked for.
@@ -38,7 +39,7 @@ func failingStores(t *testing.T, binary string) {
 
 func failingStore(t *testing.T, binary string, store Store) {
 	s := stores.Containers(t)
-	proxy := NewProxy(t, Address(t, s, store))
+	proxy := NewProxy(t, s, store)
 	c := New(t, binary, s, 3*time.Second)
 	c.Env = []string{"TOMBSTONE_REQUEST_TIMEOUT=4s"} // the client waits for 15 s
 	dep := c.Start(Dependency, Through(t, s, store, proxy.Address))
@@ -52,42 +53,47 @@ func failingStore(t *testing.T, binary string, store Store) {
 		}
 	}
 	filled(t, l, "bystander")
-	before := map[*Process]int{dep: goroutines(t, dep), asset: goroutines(t, asset)}
+	before := map[*Process]vitals{dep: dep.vitals(t), asset: asset.vitals(t)}
 	for _, f := range Faults {
-		t.Run(string(f), func(t *testing.T) {
-			lines := map[*Process]int{dep: dep.lines(), asset: asset.lines()}
-			mend := proxy.Break(t, f)
-			over := time.After(outageTime)
-			if store == Graph && f != Slow {
-				refusedSoon(t, dep, victims[f][0], f)
-			} else {
-				accept(t, l, victims[f])
-			}
-			<-over
-			for p, n := range lines {
-				if n = p.lines() - n; n > outageLines {
-					t.Errorf("%s logged %d lines, the last:\n%s", p.Name, n, p.Tail(5))
-				}
-			}
-			mend()
-			accept(t, l, victims[f]) // again, where they were accepted
-			for _, a := range victims[f] {
-				if err := l.await(t.Context(), l.deletionOf(a.ID), []dependency.Asset{a}); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
+		t.Run(string(f), func(t *testing.T) { failing(t, l, proxy, f, victims[f], before) })
 	}
 	c.AwaitReady()
-	for p, n := range before {
+	for p, b := range before {
 		Eventually(t, "goroutines of "+p.Name, func() error {
-			if now := goroutines(t, p); now > n+spareGoroutines {
-				return fmt.Errorf("%d, and %d before the faults", now, n)
+			if now := p.vitals(t).goroutines; now > b.goroutines+spareGoroutines {
+				return fmt.Errorf("%d, and %d before the faults", now, b.goroutines)
 			}
 			return nil
 		})
 	}
 	invariants.Check(t, invariants.World{API: dep.Client, URL: dep.URL, Stores: s}, l.known())
+}
+
+// failing is one fault: deletions are accepted meanwhile, or refused where there is no graph, and in the end they are done.
+func failing(t *testing.T, l *load, proxy *Proxy, f Fault, victims []dependency.Asset, before map[*Process]vitals) {
+	dep := l.c.With(Dependency)[0]
+	began, vitalsThen := time.Now(), map[*Process]vitals{}
+	for p := range before {
+		vitalsThen[p] = p.vitals(t)
+	}
+	mend := proxy.Break(t, f)
+	over := time.After(outageTime)
+	if proxy.store == Graph && f != Slow {
+		refusedSoon(t, dep, victims[0], f, over)
+	} else {
+		accept(t, l, victims)
+		<-over
+	}
+	for p, then := range vitalsThen {
+		p.calm(t, then, p.vitals(t), before[p], time.Since(began))
+	}
+	mend()
+	accept(t, l, victims) // again, where they were accepted
+	for _, a := range victims {
+		if err := l.await(t.Context(), l.deletionOf(a.ID), []dependency.Asset{a}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // filled makes a mesh with everything in it.
@@ -115,52 +121,44 @@ func accept(t *testing.T, l *load, assets []dependency.Asset) {
 	}
 }
 
-// refusedSoon wants requests to be answered with 503, and not with silence, while there is no graph. Where answers are
-// cut, a short one may come through.
-func refusedSoon(t *testing.T, dep *Process, a dependency.Asset, fault Fault) {
+// refusedSoon asks without a pause until the time is over, and wants requests to be answered with 503, and not with
+// silence, while there is no graph. Some may be answered well: short ones where answers are cut, and reads where only the
+// ends of changes get lost.
+func refusedSoon(t *testing.T, dep *Process, a dependency.Asset, fault Fault, over <-chan time.Time) {
 	t.Helper()
 	ctx := t.Context()
-	for what, f := range map[string]func() error{
+	requests := map[string]func() error{
 		"read":   func() error { _, err := dep.Asset(ctx, a.ID); return err },
 		"create": func() error { _, _, err := dep.PutAsset(ctx, "new", dependency.Put{Kind: "bare"}); return err },
 		"delete": func() error { _, err := dep.Delete(ctx, a.ID, dependency.DeleteRequest{}); return err },
 		"list":   func() error { _, err := dep.Assets(ctx, dependency.AssetQuery{}); return err },
-	} {
-		err := f()
-		if err == nil && fault == Cut {
-			continue
-		}
-		if problem.As(err) == nil || problem.As(err).Name != problem.Unavailable {
-			t.Errorf("%s without a graph: %v, want the refusal %s", what, err, problem.Unavailable)
-		}
 	}
+	ended := make(chan struct{})
+	go func() { <-over; close(ended) }()
+	var clients sync.WaitGroup
+	for range outageClients {
+		clients.Go(func() {
+			for first := true; first || !isClosed(ended); first = false {
+				for what, f := range requests {
+					err := f()
+					if err == nil && (fault == Cut || fault == Unknown) {
+						continue
+					}
+					if problem.As(err) == nil || problem.As(err).Name != problem.Unavailable {
+						t.Errorf("%s without a graph: %v, want the refusal %s", what, err, problem.Unavailable)
+					}
+				}
+			}
+		})
+	}
+	clients.Wait()
 }
 
-func (p *Process) lines() int { return bytes.Count(p.Log(), []byte("\n")) }
-
-// goroutines is what a process tells of itself.
-func goroutines(t *testing.T, p *Process) (n int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
-	res, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(res.Body); err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(text.Bytes()) {
-		if k, _ := fmt.Sscanf(string(line), "go_goroutines %d", &n); k == 1 {
-			return n
-		}
-	}
-	t.Fatalf("%s tells no number of goroutines", p.Name)
-	return 0
 }

@@ -4,7 +4,8 @@
 // Neo4j, NATS, S3 and Mongo give a server that all tests of the process share: started at its first use, removed at the
 // end by Main, which a package that uses them must call from its TestMain. A shared server is not emptied between tests:
 // take names from Name (a bucket, a namespace, a database), or empty what has no names (the one database of Neo4j
-// Community). OwnNeo4j, OwnNATS, OwnS3 and OwnMongo start a server for one test, with a handle to stop, kill and pause it.
+// Community). OwnNeo4j, OwnNATS, OwnS3 and OwnMongo start a server for one test, with a handle to stop, kill and pause it;
+// OwnNATSNodes starts three that are a cluster.
 //
 // Where Docker does not answer, or an image cannot be had, the test is skipped; with CI=true it fails.
 //
@@ -78,6 +79,21 @@ func (s *sharing) get(t testing.TB, k kind) *Server {
 	}
 	check(t, k, st.err)
 	return st.server
+}
+
+// Shared gives the shared server at an address (host:port), so that a test can stop it for a while. It must run again when
+// the test ends.
+func Shared(t testing.TB, address string) *Server {
+	t.Helper()
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	for _, st := range process.started {
+		if st.server != nil && st.server.address == address {
+			return st.server
+		}
+	}
+	t.Fatalf("no shared server is at %s", address)
+	return nil
 }
 
 // removeAll removes what was started, in no order: the servers do not know each other.

@@ -38,15 +38,16 @@ func natsKind() kind {
 		name: "NATS", image: "nats:2.15-alpine", env: "TOMBSTONE_TEST_NATS_IMAGE",
 		ports: []string{"4222/tcp", "8222/tcp"},
 		options: []testcontainers.ContainerCustomizer{
-			// The reader can be read once, and a server may be started again.
-			testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
-				r.Files = append(r.Files, testcontainers.ContainerFile{
-					Reader: strings.NewReader(natsConf), ContainerFilePath: path, FileMode: 0o644,
-				})
-				return nil
-			}),
-			testcontainers.WithCmd("-c", path),
+			natsFile(path, natsConf), testcontainers.WithCmd("-c", path),
 		},
 		ready: wait.ForHTTP("/healthz").WithPort("8222/tcp"),
 	}
+}
+
+// natsFile puts a configuration into the container. A reader can be read once, and a server may be started again.
+func natsFile(path, conf string) testcontainers.ContainerCustomizer {
+	return testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
+		r.Files = append(r.Files, testcontainers.ContainerFile{Reader: strings.NewReader(conf), ContainerFilePath: path, FileMode: 0o644})
+		return nil
+	})
 }

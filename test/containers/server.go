@@ -28,6 +28,8 @@ type kind struct {
 	// options are the container's command, environment and files.
 	options []testcontainers.ContainerCustomizer
 	ready   wait.Strategy
+	// alias is its name on a network of its own, where it has one.
+	alias string
 }
 
 func (k kind) imageName() string { return cmp.Or(os.Getenv(k.env), k.image) }
@@ -106,7 +108,7 @@ func (s *Server) Stop(t testing.TB) {
 // Start starts it again after Stop or Kill, on its old data and ports, and waits until it is ready.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), startTimeout) // a test that ends starts what it stopped
 	defer cancel()
 	if err := s.container.Start(ctx); err != nil {
 		t.Fatalf("start: %v", err)
