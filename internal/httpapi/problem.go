@@ -91,7 +91,9 @@ func (s *server) documentOf(ctx context.Context, call string, err error) *proble
 	case problem.Internal:
 		s.log.ErrorContext(ctx, "request failed", "call", call, "error", err)
 	case problem.Unavailable:
-		s.log.WarnContext(ctx, "request could not be served", "call", call, "error", err)
+		if others, ok := s.unserved.pass(); ok {
+			s.log.WarnContext(ctx, "request could not be served", "call", call, "error", err, "others", others)
+		}
 	}
 	return newDocument(p)
 }

@@ -80,6 +80,8 @@ type server struct {
 	log *slog.Logger
 	mux *chi.Mux
 	api huma.API
+
+	unserved sparse // requests that are answered with 503
 }
 
 // New makes the handler of one listener.
