@@ -20,5 +20,6 @@ func TestCluster(t *testing.T) {
 	}
 	t.Run("a worker is frozen, and wakes when the asset lives again, before", func(t *testing.T) { frozenWorkers(t, binary) })
 	t.Run("a store fails", func(t *testing.T) { failingStores(t, binary) })
+	t.Run("the leader of three broker nodes is killed, and cut off", func(t *testing.T) { brokerNodes(t, binary) })
 	t.Run("the broker loses everything, and", func(t *testing.T) { wipedBroker(t, binary) })
 }
