@@ -27,8 +27,13 @@ type RelayConfig struct {
 	// Default 1.
 	Lanes int
 	// Queue is how many flags Send may hold; what is more is left to the outbox. Default 10,000.
-	Queue  int
-	Logger *slog.Logger // nil: nothing is logged
+	Queue int
+	// Waiting tells how many messages wait on the bus, and Backlog bounds them for the loop: a backlog of the outbox must not
+	// stand on the bus before what Send takes. With so many it adds a trickle only, so that messages which nobody takes do not
+	// keep out what replaces them. Nil: the loop is not bound. Default of Backlog 10,000.
+	Waiting func(ctx context.Context) (int, error)
+	Backlog int
+	Logger  *slog.Logger // nil: nothing is logged
 }
 
 // Relay takes flags from an outbox and publishes them. Flags that this process has just written go the short way, by Send;
@@ -47,7 +52,7 @@ type Relay struct {
 // NewRelay makes a relay; Run starts it.
 func NewRelay(c RelayConfig) *Relay {
 	c.Every, c.Hold, c.Timeout = or(c.Every, 2*time.Second), or(c.Hold, 15*time.Second), or(c.Timeout, 5*time.Second)
-	c.Page, c.Lanes, c.Queue = or(c.Page, 500), or(c.Lanes, 1), or(c.Queue, 10_000)
+	c.Page, c.Lanes, c.Queue, c.Backlog = or(c.Page, 500), or(c.Lanes, 1), or(c.Queue, 10_000), or(c.Backlog, 10_000)
 	c.Logger = or(c.Logger, slog.New(slog.DiscardHandler)).With("relay", c.Name)
 	return &Relay{
 		RelayConfig: c,
@@ -123,21 +128,43 @@ func (r *Relay) drain(ctx context.Context) error {
 	return g.Wait()
 }
 
-// page claims and publishes one page, and says how many flags it had.
+// page claims and publishes one page, and says how many flags it had; 0 also when the bus has no room for another.
 func (r *Relay) page(ctx context.Context) (int, error) {
-	claim, cancel := context.WithTimeout(ctx, r.Timeout)
+	ask, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
-	flags, err := r.Outbox.Claim(claim, r.Page, r.Hold)
+	limit, err := r.room(ask)
+	var flags []Flag
+	if err == nil {
+		if flags, err = r.Outbox.Claim(ask, max(limit, r.Page/trickle), r.Hold); err != nil {
+			err = fmt.Errorf("claim flags: %w", err)
+		}
+	}
 	if err != nil {
 		if ctx.Err() == nil {
-			r.fault.note(fmt.Errorf("claim flags: %w", err))
+			r.fault.note(err)
 		}
 		return 0, err
 	}
 	if len(flags) == 0 {
 		return 0, nil
 	}
-	return len(flags), r.publish(ctx, flags)
+	return min(len(flags), limit), r.publish(ctx, flags)
+}
+
+// trickle is which part of a page goes when there is no room for a page.
+const trickle = 10
+
+// room is how many flags of the outbox the bus should get now, at most a page. It fails while the bus does not answer:
+// then nothing is claimed either.
+func (r *Relay) room(ctx context.Context) (int, error) {
+	if r.Waiting == nil {
+		return r.Page, nil
+	}
+	waiting, err := r.Waiting(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("ask what waits on the bus: %w", err)
+	}
+	return max(0, min(r.Page, r.Backlog-waiting)), nil
 }
 
 // sendLoop publishes what Send takes.

@@ -142,6 +142,44 @@ func TestSeveralLanesEmptyTheOutboxTogether(t *testing.T) {
 	})
 }
 
+// H-17: what stands in the outbox does not all go before what is handed over meanwhile; and what nobody takes from the bus
+// keeps nothing out for ever.
+func TestABacklogLeavesRoomOnTheBusForWhatIsHandedOver(t *testing.T) {
+	commands := events.Names{}.Commands().Name
+	relay(t, func(c *saga.RelayConfig) {
+		c.Every, c.Page, c.Backlog = 2*time.Second, 10, 50
+		bus := c.Publisher.(*sagatest.Bus)
+		c.Waiting = func(context.Context) (int, error) { return len(bus.Messages(commands)), nil }
+	}, func(r relayTest) {
+		r.outbox.Set(flags(200)...)
+		r.relay.Nudge()
+		synctest.Wait()
+		if got := len(r.bus.Messages(commands)); got < 50 || got > 51 {
+			r.Errorf("on the bus: want 50 and one of the trickle, got %d", got)
+		}
+		fresh := flag(1000)
+		r.relay.Send([]saga.Flag{fresh})
+		synctest.Wait()
+		if got := r.bus.Messages(commands); got[len(got)-1].Subject != fresh.Message.Subject {
+			r.Errorf("what was handed over waits for the backlog")
+		}
+		pass(20 * time.Second)
+		if got := len(r.bus.Messages(commands)); got < 60 || got > 65 {
+			r.Errorf("nobody takes anything for 20 s: want one more each round, got %d", got)
+		}
+		for len(r.bus.Messages(commands)) > 0 { // somebody takes everything
+			for _, m := range r.bus.Messages(commands) {
+				if err := r.bus.Purge(r.Context(), []string{m.Subject}); err != nil {
+					r.Fatal(err)
+				}
+			}
+			pass(2 * time.Second)
+		}
+		r.set(nil)
+	})
+}
+
+// H-15.
 func TestAFlagOutlivesACrashBetweenPublishingAndRemoving(t *testing.T) {
 	relay(t, nil, func(r relayTest) {
 		r.outbox.LoseSent(true) // the process died before the removal was durable

@@ -89,6 +89,7 @@ func TestAMessageIsAcknowledgedOnlyAfterItsHandlerHasReturned(t *testing.T) {
 	})
 }
 
+// H-01, H-04.
 func TestAFailureIsTriedAgainAfterGrowingDelaysAndThenParked(t *testing.T) {
 	var tries []time.Duration
 	var parked []saga.Outcome
@@ -152,6 +153,7 @@ func TestAnObstacleIsReportedAndThenAcknowledged(t *testing.T) {
 	})
 }
 
+// H-11.
 func TestWhatCannotBeReadIsBuriedAtOnceAndTheNextIsHandled(t *testing.T) {
 	var handled atomic.Int64
 	worker(t, saga.Worker{
@@ -212,6 +214,7 @@ func TestWithNowhereToParkAMessageComesAgainForEver(t *testing.T) {
 	})
 }
 
+// H-07, H-08.
 func TestALongHandlerKeepsItsMessage(t *testing.T) {
 	var started atomic.Int64
 	worker(t, saga.Worker{Handle: func(ctx context.Context, _ saga.Message, _ int) error {
@@ -230,6 +233,7 @@ func TestALongHandlerKeepsItsMessage(t *testing.T) {
 	})
 }
 
+// H-05.
 func TestAWorkerThatGaveNoSignLeavesTheVerdictToTheNextDelivery(t *testing.T) {
 	var attempts []int
 	worker(t, saga.Worker{
@@ -301,6 +305,7 @@ func TestTooManyFailuresAreParkedSoThatHealthyMessagesFlow(t *testing.T) {
 	})
 }
 
+// H-18.
 func TestAStopLetsWorkFinishWithinTheGrace(t *testing.T) {
 	worker(t, saga.Worker{
 		Grace: 10 * time.Second,
@@ -318,6 +323,7 @@ func TestAStopLetsWorkFinishWithinTheGrace(t *testing.T) {
 	})
 }
 
+// H-18.
 func TestAfterTheGraceWorkIsCancelledAndGivenBackAtOnce(t *testing.T) {
 	worker(t, saga.Worker{
 		Grace: 10 * time.Second,
@@ -384,6 +390,7 @@ func TestAnOutageOfTheBusIsWaitedOutQuietlyAndThenWorkGoesOn(t *testing.T) {
 	})
 }
 
+// H-14.
 func TestCopiesOfOneMessageEachReachTheHandler(t *testing.T) {
 	var handled atomic.Int64
 	worker(t, saga.Worker{Handle: func(context.Context, saga.Message, int) error { handled.Add(1); return nil }}, func(w workerTest) {

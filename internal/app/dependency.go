@@ -33,7 +33,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	if err != nil {
 		return nil, err
 	}
-	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: b, Logger: p.log})
+	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: b, Waiting: b.WaitingCommands, Logger: p.log})
 	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: b, Logger: p.log})
 	reports := saga.Worker{Name: "reports", Subscriber: b.Reports(), Handle: deps.HandleReport, Logger: p.log}
 

@@ -45,6 +45,7 @@ func TestIDsAreNotCleanedOrUnescapedTwice(t *testing.T) {
 	}
 }
 
+// H-22.
 func TestIllegalIDsAreRefusedByName(t *testing.T) {
 	c, s := serve(t)
 	for _, id := range []string{strings.Repeat("x", 257), strings.Repeat("ü", 129), "tab\tbed", "nul\x00", "\u0085next", "bad\xff", "cafe\u0301"} {

@@ -112,6 +112,19 @@ func (b *Bus) Made(ctx context.Context) (map[string]time.Time, error) {
 	return made, nil
 }
 
+// WaitingCommands is how many commands the broker holds, in hand or not.
+func (b *Bus) WaitingCommands(ctx context.Context) (int, error) {
+	stream, err := b.stream(ctx, b.names.Commands())
+	if missing(err) {
+		_, err = b.Ensure(ctx)
+		return 0, err
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int(stream.CachedInfo().State.Msgs), nil
+}
+
 // stream asks for a stream.
 func (b *Bus) stream(ctx context.Context, s events.Stream) (jetstream.Stream, error) {
 	if !b.nc.IsConnected() {

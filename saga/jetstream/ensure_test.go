@@ -33,6 +33,7 @@ func ready(t *testing.T, b *broker, o jetstream.Options) *jetstream.Bus {
 	return bus
 }
 
+// H-07, H-08, H-23.
 func TestStreamsAreAsInTheContract(t *testing.T) {
 	b := startBroker(t)
 	bus := b.bus(names, jetstream.Options{EventsMaxAge: 48 * time.Hour})
@@ -214,6 +215,7 @@ func TestSettingsThatCannotBeCorrectedAreAnError(t *testing.T) {
 	}
 }
 
+// H-06.
 func TestAConsumerWithOtherSettingsIsCorrected(t *testing.T) {
 	for name, wrong := range map[string]driver.ConsumerConfig{
 		"an ack wait of a nanosecond":   {AckPolicy: driver.AckExplicitPolicy, AckWait: 1, MaxAckPending: 4096},
@@ -268,6 +270,7 @@ func TestAPushConsumerInTheWayIsReplaced(t *testing.T) {
 	fetchOne(t, bus, "a")
 }
 
+// H-10.
 func TestMessagesStrandedAboveALimitOfDeliveriesComeAgain(t *testing.T) {
 	b := startBroker(t)
 	bus := ready(t, b, jetstream.Options{AckWait: time.Second})

@@ -12,6 +12,7 @@ import (
 	"github.com/tombstone-project/tombstone/saga/jetstream"
 )
 
+// H-02.
 func TestNoMessageHasAnIDForTheBroker(t *testing.T) {
 	b := startBroker(t)
 	bus := ready(t, b, jetstream.Options{})
@@ -91,6 +92,7 @@ func TestTheFeedCannotBePurgedNorAnythingByAWildcard(t *testing.T) {
 	}
 }
 
+// H-13.
 func TestADeadLetterThatWouldBeTooBigIsCutAndSaysSo(t *testing.T) {
 	b := startBroker(t)
 	bus := ready(t, b, jetstream.Options{})

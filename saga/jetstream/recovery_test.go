@@ -123,6 +123,7 @@ func TestARestartOfTheBrokerLosesNothing(t *testing.T) {
 	}
 }
 
+// H-09.
 func TestAFetchThatWaitsOutlivesARestart(t *testing.T) {
 	b := startBroker(t)
 	bus := ready(t, b, jetstream.Options{})
@@ -201,6 +202,7 @@ func TestAConsumerThatIsDeletedComesBackWhileAFetchWaits(t *testing.T) {
 	}
 }
 
+// H-03.
 func TestRelayAndWorkerFinishEverythingOverARestart(t *testing.T) {
 	const n = 300
 	b := startBroker(t)

@@ -146,6 +146,7 @@ func TestWhatArrivesAfterTheListingNeedsAnotherListingAndAnswer(t *testing.T) {
 	})
 }
 
+// H-63.
 func TestAFrozenWorkerThatWakesHarmsNoNewGeneration(t *testing.T) {
 	for _, kind := range []string{"mesh", "scan"} {
 		t.Run(kind, func(t *testing.T) {

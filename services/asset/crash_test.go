@@ -12,6 +12,7 @@ import (
 
 // TestACrashAtAnyMomentEndsRight kills the process before and after each call of each port, and then lets the command come
 // again.
+// H-57.
 func TestACrashAtAnyMomentEndsRight(t *testing.T) {
 	for _, kind := range []string{"mesh", "scan", "moved"} {
 		t.Run(kind, func(t *testing.T) {
@@ -108,6 +109,7 @@ func TestManyCrashesOfALargeEraseEndRight(t *testing.T) {
 	})
 }
 
+// H-05, H-14.
 func TestTwoWorkersWithOneCommandAgree(t *testing.T) {
 	w := newWorld(t)
 	w.crowd()

@@ -12,6 +12,7 @@ import (
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/services/asset"
+	"github.com/tombstone-project/tombstone/services/asset/memory"
 )
 
 func TestAnAssetIsErasedWithTrueEvidence(t *testing.T) {
@@ -43,6 +44,7 @@ func (w *world) untouched(before map[string]string, erased ...string) {
 	w.same("what is stored", w.stored(), want)
 }
 
+// H-57.
 func TestDocumentsThenObjectsThenAbsenceThenDoneThenReport(t *testing.T) {
 	w := newWorld(t)
 	w.mesh("a", gen1)
@@ -59,6 +61,7 @@ func TestDocumentsThenObjectsThenAbsenceThenDoneThenReport(t *testing.T) {
 	})
 }
 
+// H-59, H-62.
 func TestWhatIsAbsentAlreadyIsASuccess(t *testing.T) {
 	w := newWorld(t)
 	w.same("evidence", w.erased(w.command("mesh", "a", gen1)), []events.PartEvidence{
@@ -67,6 +70,7 @@ func TestWhatIsAbsentAlreadyIsASuccess(t *testing.T) {
 	w.same("questions", len(w.gate.questions()), 1)
 }
 
+// H-62.
 func TestAKindWithoutPartsIsReportedAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.same("evidence", w.erased(w.command("bare", "a", gen1)), []events.PartEvidence{})
@@ -122,6 +126,7 @@ func TestAPlaceThatCannotBeWorkedOutBlocksItsPartAlone(t *testing.T) {
 	w.same("documents", w.documents.Snapshot(), map[string]string{})
 }
 
+// H-13.
 func TestALargePartIsErasedInPages(t *testing.T) {
 	w := newWorld(t)
 	const n = 2500
@@ -161,4 +166,20 @@ func TestADocumentIsMeantByItsKeyWhereThatHoldsTheGeneration(t *testing.T) {
 		{Collection: "descriptions", Key: "a/" + gen1, IDField: "_id", IDType: policy.IDString, Generation: gen1, Fenced: true},
 		{Collection: "infos", Key: "b", IDField: "_id", IDType: policy.IDString, Generation: gen1},
 	})
+}
+
+// H-60: places come from the policy alone. What attributes and documents refer to elsewhere is not even asked for.
+func TestWhatAnAssetRefersToElsewhereIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.blobs.CreateBucket("archive", memory.Enabled)
+	w.put("archive", "orig.tif", "stays")
+	w.blobs.Block("archive", &asset.Blocked{Reason: asset.ReasonAccessDenied, Detail: "any call fails the test"})
+	w.put("assets", "files/deep/a", "x")
+	c := w.unwanted("file", "a", gen1)
+	w.gate.answer(c, events.Answer{Erase: true, Owner: c.Owner, Kind: c.Kind, Attributes: map[string]any{
+		"path": "deep", "original": "s3://archive/orig.tif", "link": "https://example.org/orig.tif"}})
+	w.same("evidence", w.erased(c), []events.PartEvidence{
+		{Part: "content", Generation: gen1, Objects: 1, Bytes: 1}, {Part: "note", Generation: gen1},
+	}, countsOnly)
+	w.same("objects that stay", len(w.blobs.Snapshot()), 1)
 }

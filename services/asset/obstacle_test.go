@@ -275,6 +275,7 @@ func (sticky) Delete(_ context.Context, refs []asset.DocumentRef) []error {
 	return make([]error, len(refs))
 }
 
+// H-24.
 func TestADocumentThatStaysIsNotReported(t *testing.T) {
 	w := newWorld(t)
 	w.mesh("a", gen1)

@@ -43,6 +43,7 @@ func (b *bench) taken(d dependency.Deletion) map[string]string {
 	return out
 }
 
+// H-15.
 func TestCascadeTakesTheTreeAndTwoParentsAndCyclesOnce(t *testing.T) {
 	b := newClosureBench(t)
 	b.create("bare", "project")

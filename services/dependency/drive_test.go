@@ -12,6 +12,7 @@ import (
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
+// H-14.
 func TestReportCompletesOnceAndEverythingWithIt(t *testing.T) {
 	b := newBench(t)
 	b.create("bare", "base")
@@ -55,6 +56,7 @@ func TestReportCompletesOnceAndEverythingWithIt(t *testing.T) {
 	b.del("base") // nothing depends on it any more
 }
 
+// H-63.
 func TestReportsThatMustNotCount(t *testing.T) {
 	b := newBench(t)
 	old := b.create("item", "x")
@@ -91,6 +93,7 @@ func TestReportsThatMustNotCount(t *testing.T) {
 	}
 }
 
+// H-21.
 func TestLinksOfADenseNodeGoInPages(t *testing.T) {
 	b := newBench(t)
 	const n = 5200 // more than one page
@@ -194,6 +197,7 @@ func TestNextTryIsKeptByTheGraph(t *testing.T) {
 	}
 }
 
+// H-16.
 func TestClaimsKeepReplicasApartAndExpire(t *testing.T) {
 	b := newBench(t)
 	other := benchOn(t, b.graph, policyText)

@@ -135,6 +135,7 @@ func TestRetryDrivesOnceAndReplaces(t *testing.T) {
 	refused(t, err, problem.Forbidden)
 }
 
+// H-66.
 func TestForceCompletesAndSaysSoForEver(t *testing.T) {
 	b := newBench(t)
 	a := b.create("item", "x")
@@ -177,6 +178,7 @@ func TestForceCompletesAndSaysSoForEver(t *testing.T) {
 	}
 }
 
+// H-66.
 func TestForceOfManyAssetsAndWhatItRefuses(t *testing.T) {
 	b := newBench(t)
 	b.create("item", "root")

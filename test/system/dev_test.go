@@ -16,6 +16,7 @@ import (
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
+// H-16.
 func TestDev(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tombstone")
 	out, err := exec.Command("go", "build", "-o", path, "github.com/tombstone-project/tombstone/cmd/tombstone").CombinedOutput()

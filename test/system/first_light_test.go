@@ -48,6 +48,7 @@ func TestAnAssetInAllStoresIsDeletedAndNothingElse(t *testing.T) {
 	})
 }
 
+// H-63.
 func TestTheSameIDLivesAgainAndKeepsItsOwn(t *testing.T) {
 	Each(t, func(t *testing.T, s *Stores) {
 		sys := Start(t, s, app.All)

@@ -11,6 +11,7 @@ import (
 	"github.com/tombstone-project/tombstone/services/asset"
 )
 
+// H-24.
 func TestReadsArePrimaryAndWritesMajorityWhateverTheAddressSays(t *testing.T) {
 	o := clientOptions("mongodb://127.0.0.1:1/db?readPreference=secondary&w=1&journal=false", Options{})
 	if mode := o.ReadPreference.Mode(); mode != readpref.PrimaryMode {

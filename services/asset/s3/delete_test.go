@@ -74,6 +74,7 @@ func TestABatchCarriesTheChecksumThatEveryStoreKnowsAndNoOther(t *testing.T) {
 	}
 }
 
+// H-62.
 func TestBatchesAreFullAndNeverEmpty(t *testing.T) {
 	for n, want := range map[int][]int{0: nil, 1: {1}, 1000: {1000}, 1001: {1000, 1}, 2500: {1000, 1000, 500}} {
 		f, s := serve(t, func(request) (int, string) { return 200, emptyBatch })

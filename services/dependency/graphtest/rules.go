@@ -115,6 +115,7 @@ func (r *rules) now(d dependency.Deletion, root, child string) (status dependenc
 func testRules(t *testing.T, g dependency.Graph) {
 	t.Run("a cancel and the claim that begins a deletion: exactly one wins", func(t *testing.T) { testCancelAgainstClaim(t, g) })
 	t.Run("a hold and the claim that begins a deletion: exactly one wins", func(t *testing.T) { testHoldAgainstClaim(t, g) })
+	t.Run("many deletions around one dense node are all completed", func(t *testing.T) { testHub(t, g) })
 }
 
 func testCancelAgainstClaim(t *testing.T, g dependency.Graph) {

@@ -55,6 +55,7 @@ func TestWhatAnErrorMeansForTheTransaction(t *testing.T) {
 	}
 }
 
+// H-21.
 func TestPatienceEndsWhereAnotherTryIsOfNoUse(t *testing.T) {
 	for f, want := range map[fault]int{foreign: 0, late: 0, strain: strainsTolerated, race: racesTolerated, lost: lossesTolerated, away: 0} {
 		p := patience{delay: delays()}

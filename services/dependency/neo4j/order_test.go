@@ -10,6 +10,7 @@ import (
 )
 
 // A deadlock would be hidden by trying again, so the runs are counted.
+// H-19.
 func TestLocksAreTakenInOneOrderSoThatNobodyIsUndone(t *testing.T) {
 	g := open(t, config(t))
 	defer func() { _ = g.Close(t.Context()) }()

@@ -126,6 +126,7 @@ func TestAConnectionLostBeforeTheCommitIsTriedAgain(t *testing.T) {
 	}
 }
 
+// H-20.
 func TestACommitWhoseAnswerIsLostIsNotTriedAgain(t *testing.T) {
 	runs, kept, err := through(t, []byte{0x00, 0x02, 0xb0, 0x12, 0x00, 0x00}) // COMMIT in Bolt
 	if runs != 1 || kept != "the value" || !errors.Is(err, problem.Unavailable) {

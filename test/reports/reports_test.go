@@ -1,0 +1,77 @@
+// Package reports holds docs/reports.md to the tests that it names.
+package reports
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+var (
+	row  = regexp.MustCompile(`(?m)^\| (H-\d\d) \| (.+) \| (.+) \|$`)
+	test = regexp.MustCompile("`([\\w/]+) (\\w+)`")
+)
+
+func TestThePageNamesTestsThatSayWhichReportTheyCover(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/reports.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := map[string]map[string]string{}
+	seen := map[string]bool{}
+	for _, line := range row.FindAllStringSubmatch(string(page), -1) {
+		report := line[1]
+		if seen[report] {
+			t.Errorf("%s has two lines", report)
+		}
+		seen[report] = true
+		tests := test.FindAllStringSubmatch(line[3], -1)
+		if len(tests) == 0 {
+			t.Errorf("%s names no test", report)
+		}
+		for _, named := range tests {
+			folder, name := named[1], named[2]
+			if comments[folder] == nil {
+				comments[folder] = commentsIn(t, folder)
+			}
+			switch comment, found := comments[folder][name]; {
+			case !found:
+				t.Errorf("%s: there is no %s in %s", report, name, folder)
+			case !strings.Contains(comment, report):
+				t.Errorf("%s: the comment of %s in %s does not hold it", report, name, folder)
+			}
+		}
+	}
+	if len(seen) < 35 {
+		t.Errorf("only %d lines were found on the page", len(seen))
+	}
+}
+
+// commentsIn gives the comments of the functions in a folder, whatever build tags their files have.
+func commentsIn(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	comments := map[string]string{}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				comments[f.Name.Name] = f.Doc.Text()
+			}
+		}
+	}
+	return comments
+}
