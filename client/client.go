@@ -23,6 +23,7 @@ var (
 	_ dependency.OperationsAPI = (*Client)(nil)
 	_ dependency.DrivingAPI    = (*Client)(nil)
 	_ dependency.FollowingAPI  = (*Client)(nil)
+	_ dependency.WatchingAPI   = (*Client)(nil)
 	_ dependency.ReversalAPI   = (*Client)(nil)
 	_ dependency.OwnersAPI     = (*Client)(nil)
 	_ dependency.ProofAPI      = (*Client)(nil)

@@ -143,7 +143,7 @@ func TestFollow(t *testing.T) {
 
 func TestFollowDoubtsStrangeStreams(t *testing.T) {
 	for media, streams := range map[string]map[string]string{
-		"text/event-stream": {"": "before the deletion has ended", ": beat\n\n": "before the deletion has ended", "data: {oops\n\n": "not as Tombstone does"},
+		"text/event-stream": {"": "before its end", ": beat\n\n": "before its end", "data: {oops\n\n": "not as Tombstone does"},
 		"application/json":  {"{}": "not as Tombstone does"},
 		"text/html":         {"<html>": "not as Tombstone does"},
 	} {
@@ -158,6 +158,26 @@ func TestFollowDoubtsStrangeStreams(t *testing.T) {
 			}
 			server.Close()
 		}
+	}
+}
+
+func TestOverviewAndChanges(t *testing.T) {
+	c, _ := dial(t)
+	ctx := t.Context()
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "a", mesh)))
+	d := must[dependency.Deletion](t)(c.Delete(ctx, "a", dependency.DeleteRequest{}))
+	if o := must[dependency.Overview](t)(c.Overview(ctx)); o.Requested != 1 || o.Deleting != 1 || o.Flags == nil || len(o.Activity) != 60 {
+		t.Errorf("overview: %+v", o)
+	}
+	enough := errors.New("enough")
+	err := c.Changes(ctx, func(change dependency.Change) error {
+		if change.Deletion != d.ID || change.Root != "a" || change.Status != dependency.Deleting {
+			t.Errorf("told: %+v", change)
+		}
+		return enough
+	})
+	if !errors.Is(err, enough) {
+		t.Errorf("a reader that has enough: %v", err)
 	}
 }
 

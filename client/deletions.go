@@ -73,12 +73,20 @@ func (c *Client) Deletion(ctx context.Context, deletion, cursor string) (depende
 
 // Deletions lists deletions, newest first.
 func (c *Client) Deletions(ctx context.Context, q dependency.DeletionQuery) (dependency.Page[dependency.Deletion], error) {
-	stalled := ""
+	stalled, blocked := "", ""
 	if q.Stalled != nil {
 		stalled = strconv.FormatBool(*q.Stalled)
 	}
+	if q.Blocked {
+		blocked = "true"
+	}
 	return list[dependency.Deletion](ctx, c, "/v1/deletions",
-		query("status", string(q.Status), "stalled", stalled, "owner", q.Owner, "batch", q.Batch, "cursor", q.Cursor, "limit", limit(q.Limit)))
+		query("status", string(q.Status), "stalled", stalled, "blocked", blocked, "owner", q.Owner, "batch", q.Batch, "cursor", q.Cursor, "limit", limit(q.Limit)))
+}
+
+// Overview counts deletions by status.
+func (c *Client) Overview(ctx context.Context) (dependency.Overview, error) {
+	return get[dependency.Overview](ctx, c, "/v1/overview", nil)
 }
 
 // Pending lists command flags that are not sent yet. For operators.

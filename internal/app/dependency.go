@@ -44,6 +44,8 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	p.part("sent flags", after(deps.RunSent, prepared))
 	p.part("commands", after(commands.Run, prepared))
 	p.part("resend", after(deps.RunResend, prepared))
+	p.part("samples", after(deps.RunSamples, prepared))
+	p.part("changes", after(deps.RunChanges, prepared))
 	p.part("reports", after(reports.Run, prepared, b.prepared))
 	p.part("lost streams", after(b.watch(p, deps), prepared, b.prepared))
 	if !p.role.asset() {

@@ -115,6 +115,10 @@ func (t *tx) SaveErasures(ctx context.Context, erasures []dependency.Erasure) er
 	return t.run("SaveErasures", len(erasures), func() error { return t.Tx.SaveErasures(ctx, erasures) })
 }
 
+func (t *tx) CountDeletions(ctx context.Context, f dependency.DeletionFilter) (int, error) {
+	return read(t, "CountDeletions", 1, func() (int, error) { return t.Tx.CountDeletions(ctx, f) })
+}
+
 func (t *tx) ListErasures(ctx context.Context, deletion string, after, limit int) ([]dependency.Erasure, error) {
 	return read(t, "ListErasures", 1, func() ([]dependency.Erasure, error) { return t.Tx.ListErasures(ctx, deletion, after, limit) })
 }
@@ -149,6 +153,14 @@ func (t *tx) Append(ctx context.Context, entries []dependency.Entry) error {
 
 func (t *tx) Trail(ctx context.Context, asset string, after int64, limit int) ([]dependency.Entry, error) {
 	return read(t, "Trail", 1, func() ([]dependency.Entry, error) { return t.Tx.Trail(ctx, asset, after, limit) })
+}
+
+func (t *tx) Entries(ctx context.Context, after string, limit int) ([]dependency.Entry, error) {
+	return read(t, "Entries", 1, func() ([]dependency.Entry, error) { return t.Tx.Entries(ctx, after, limit) })
+}
+
+func (t *tx) CountEntries(ctx context.Context, from, to string, limit int) (map[string]int, error) {
+	return read(t, "CountEntries", 1, func() (map[string]int, error) { return t.Tx.CountEntries(ctx, from, to, limit) })
 }
 
 func (t *tx) Unsent(ctx context.Context, before time.Time, limit int) ([]dependency.Entry, error) {

@@ -21,6 +21,7 @@ type deletionOut struct {
 type listDeletionsIn struct {
 	Status  string `query:"status" enum:"scheduled,deleting,deleted,cancelled"`
 	Stalled string `query:"stalled" enum:"true,false"`
+	Blocked bool   `query:"blocked" doc:"Only those that are deleting and blocked."`
 	Owner   string `query:"owner"`
 	Batch   string `query:"batch"`
 	Cursor  cursor `query:"cursor" doc:"next_cursor of the page before."`
@@ -31,6 +32,7 @@ type listDeletionsIn struct {
 func (in *listDeletionsIn) query() dependency.DeletionQuery {
 	q := dependency.DeletionQuery{
 		Status: dependency.Status(in.Status), Owner: in.Owner, Batch: in.Batch, Cursor: string(in.Cursor), Limit: in.Limit,
+		Blocked: in.Blocked,
 	}
 	if in.Stalled != "" {
 		stalled := in.Stalled == "true"

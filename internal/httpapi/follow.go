@@ -20,7 +20,7 @@ const (
 	eventsSuffix = "/events"
 )
 
-// isFollow tells whether a request follows a deletion; its answer lasts as long as that does.
+// isFollow tells whether a request follows a deletion, or all; its answer lasts as long as that does.
 func isFollow(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.RawPath, "/v1/deletions/") && strings.HasSuffix(r.URL.RawPath, eventsSuffix)
 }

@@ -32,6 +32,7 @@ type DependencyAPI interface {
 	dependency.OperationsAPI
 	dependency.DrivingAPI
 	dependency.FollowingAPI
+	dependency.WatchingAPI
 	dependency.ReversalAPI
 	dependency.OwnersAPI
 	dependency.ProofAPI
@@ -114,6 +115,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.pauseRoutes()
 		s.usageRoute()
 		s.followRoute()
+		s.watchingRoutes()
 		s.receiptRoutes()
 	}
 	if cfg.Documents != nil {

@@ -179,6 +179,7 @@ type AssetStep struct {
 type DeletionQuery struct {
 	Status  Status
 	Stalled *bool
+	Blocked bool // only those that are `deleting` and blocked
 	Owner   string
 	Batch   string
 	Cursor  string

@@ -50,7 +50,7 @@ func (s *Service) Deletions(ctx context.Context, q DeletionQuery) (Page[Deletion
 	if err != nil {
 		return Page[Deletion]{}, err
 	}
-	f := DeletionFilter{Owner: q.Owner, Batch: q.Batch}
+	f := DeletionFilter{Owner: q.Owner, Batch: q.Batch, Blocked: q.Blocked}
 	if q.Status != "" {
 		if !slices.Contains([]Status{Scheduled, Deleting, Deleted, Cancelled}, q.Status) {
 			return Page[Deletion]{}, problem.New(problem.InvalidRequest, "status is %q; write scheduled, deleting, deleted or cancelled", q.Status).At("status")

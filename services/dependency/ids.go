@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"encoding/binary"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -20,6 +21,14 @@ func newGeneration(before string) string {
 	// One millisecond after the old one; the random bits are the new one's. The first 48 bits are milliseconds (RFC 9562).
 	ms := binary.BigEndian.Uint64(old[:8])>>16 + 1
 	binary.BigEndian.PutUint64(id[:8], ms<<16|uint64(binary.BigEndian.Uint16(id[6:8])))
+	return id.String()
+}
+
+// idAt is the least UUIDv7 of a millisecond: the ids made since then are not less.
+func idAt(t time.Time) string {
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:8], uint64(t.UnixMilli())<<16|0x7000) // the version
+	id[8] = 0x80                                                         // the variant
 	return id.String()
 }
 

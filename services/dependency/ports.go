@@ -116,6 +116,8 @@ type DeletionTx interface {
 	SaveDeletions(ctx context.Context, deletions []DeletionRecord) error
 	// ListDeletions pages newest first.
 	ListDeletions(ctx context.Context, f DeletionFilter) ([]DeletionRecord, error)
+	// CountDeletions counts what ListDeletions would give, so at most Limit.
+	CountDeletions(ctx context.Context, f DeletionFilter) (int, error)
 	Erasures(ctx context.Context, keys []ErasureKey) (map[ErasureKey]Erasure, error)
 	SaveErasures(ctx context.Context, erasures []Erasure) error
 	// ListErasures pages through a deletion in order of Position; after is the last Position seen, -1 to begin.
@@ -136,8 +138,10 @@ type DeletionFilter struct {
 	// StalledSince.
 	Stalled      *bool
 	StalledSince time.Time
-	After        string // the last id of the page before; ids are UUIDv7, so their order is that of time
-	Limit        int
+	// Blocked, when set, asks for deletions whose Blocked is set.
+	Blocked bool
+	After   string // the last id of the page before; ids are UUIDv7, so their order is that of time
+	Limit   int
 }
 
 // CommandTx reads and writes command flags.
@@ -169,6 +173,10 @@ type TrailTx interface {
 	Append(ctx context.Context, entries []Entry) error
 	// Trail pages through one asset's entries, oldest first, after a sequence.
 	Trail(ctx context.Context, asset string, after int64, limit int) ([]Entry, error)
+	// Entries pages through the entries of all assets in order of their ids (UUIDv7: of time), after an id ("" to begin).
+	Entries(ctx context.Context, after string, limit int) ([]Entry, error)
+	// CountEntries counts by type the entries whose ids lie in [from, to), of which it looks at the first limit.
+	CountEntries(ctx context.Context, from, to string, limit int) (map[string]int, error)
 	// Unsent gives unsent entries made before the time, oldest first.
 	Unsent(ctx context.Context, before time.Time, limit int) ([]Entry, error)
 	// MarkSent takes the mark off entries, by id.

@@ -41,7 +41,7 @@ type Config struct {
 
 // Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent
 // use and implements every interface of the API: AssetsAPI, DeletionsAPI, OperationsAPI, DrivingAPI, FollowingAPI,
-// ReversalAPI, OwnersAPI and ProofAPI.
+// WatchingAPI, ReversalAPI, OwnersAPI and ProofAPI.
 type Service struct {
 	cfg    Config
 	graph  Graph
@@ -57,6 +57,9 @@ type Service struct {
 
 	sent    *sentBuffer
 	waiting *waiters
+
+	activity *activity
+	viewers  *viewers
 }
 
 // New makes a service. It starts nothing: Run of its parts is the composition root's.
@@ -83,7 +86,8 @@ func New(cfg Config) (*Service, error) {
 		cfg.LookTimeout = 5 * time.Second
 	}
 	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger,
-		receiptKeys: &receiptKeys{graph: cfg.Graph, configured: cfg.ReceiptKey}, sent: newSentBuffer(), waiting: newWaiters()}
+		receiptKeys: &receiptKeys{graph: cfg.Graph, configured: cfg.ReceiptKey}, sent: newSentBuffer(), waiting: newWaiters(),
+		activity: newActivity(), viewers: newViewers()}
 	// One lane each: while one transaction runs, requests gather for the next (DESIGN section 4).
 	s.puts = batch.New(cfg.MaxBatch, 1, isolate(s.put, func(err error) putResult { return putResult{err: err} }))
 	s.linkings = batch.New(cfg.MaxBatch, 1, isolate(s.link, itself))

@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -135,8 +138,10 @@ func (s *Service) Deletions(ctx context.Context, q dependency.DeletionQuery) (de
 		return page, err
 	}
 	defer leave()
-	for _, d := range s.deletions {
-		if _, err := s.find(c, d.Root); err == nil && (q.Status == "" || d.Status == q.Status) && (q.Stalled == nil || d.Stalled == *q.Stalled) {
+	newestFirst := func(a, b dependency.Deletion) int { return strings.Compare(b.ID, a.ID) }
+	for _, d := range slices.SortedFunc(maps.Values(s.deletions), newestFirst) {
+		if _, err := s.find(c, d.Root); err == nil && (q.Status == "" || d.Status == q.Status) && (q.Stalled == nil || d.Stalled == *q.Stalled) &&
+			(!q.Blocked || d.Blocked != nil) {
 			page.Items = append(page.Items, d)
 		}
 	}

@@ -33,6 +33,9 @@ func testDeletionFilters(t *testing.T, g dependency.Graph) {
 	for i := range 64 {
 		d := deletion("root", owners[i%2], statuses[i/2%4])
 		d.Batch, d.DueAt = batches[i/8%2], at(i/16)
+		if i%3 == 0 {
+			d.Blocked = &dependency.Blocked{Part: "payload", Reason: "bucket-missing"}
+		}
 		all = append(all, d)
 	}
 	save(t, g, anys(all)...)
@@ -53,6 +56,10 @@ func testDeletionFilters(t *testing.T, g dependency.Graph) {
 						same(t, want, listDeletions(t, g, f)) // Limit 0: all
 						f.Limit = 7
 						same(t, want, pageDeletions(t, g, f, nil))
+						same(t, min(7, len(want)), countDeletions(t, g, f))
+						f.Limit, f.Blocked = 0, true
+						same(t, listDeletions(t, g, f), blockedOf(all, want))
+						same(t, len(blockedOf(all, want)), countDeletions(t, g, f))
 					}
 				}
 			}
@@ -64,6 +71,21 @@ func deletionFits(d dependency.DeletionRecord, f dependency.DeletionFilter) bool
 	stalled := d.Status == dependency.Deleting && d.DueAt.Before(f.StalledSince)
 	return (f.Statuses == nil || slices.Contains(f.Statuses, d.Status)) && (f.Owner == "" || f.Owner == d.Owner) &&
 		(f.Batch == "" || f.Batch == d.Batch) && (f.Stalled == nil || *f.Stalled == stalled)
+}
+
+// blockedOf are the ids of those that are blocked.
+func blockedOf(all []dependency.DeletionRecord, ids []string) (blocked []string) {
+	for _, d := range all {
+		if d.Blocked != nil && slices.Contains(ids, d.ID) {
+			blocked = append(blocked, d.ID)
+		}
+	}
+	return blocked
+}
+
+func countDeletions(t *testing.T, g dependency.Graph, f dependency.DeletionFilter) int {
+	t.Helper()
+	return read(t, g, func(ctx context.Context, tx dependency.Tx) (int, error) { return tx.CountDeletions(ctx, f) })
 }
 
 func listDeletions(t *testing.T, g dependency.Graph, f dependency.DeletionFilter) (ids []string) {

@@ -26,6 +26,7 @@ func testTrail(t *testing.T, g dependency.Graph) {
 	})
 	t.Run("a sequence is given once", func(t *testing.T) { testSequenceOnce(t, g) })
 	t.Run("unsent entries come oldest first until they are marked", func(t *testing.T) { testUnsent(t, g) })
+	t.Run("entries of all assets come by id, in pages, and are counted by type", func(t *testing.T) { testEntries(t, g) })
 	t.Run("what was sent is marked again in pages, from a time on", func(t *testing.T) { testMarkUnsent(t, g) })
 }
 
@@ -144,4 +145,37 @@ func testMarkUnsent(t *testing.T, g dependency.Graph) {
 		}
 		same(t, want, got)
 	}
+}
+
+func testEntries(t *testing.T, g dependency.Graph) {
+	before, ids := newID(), []string(nil)
+	for i := range 7 {
+		e := entry([]string{"by-id-b", "by-id-a"}[i%2], int64(i/2+1))
+		e.Type = []string{"x", "y", "x"}[i%3]
+		ids = append(ids, e.ID)
+		save(t, g, e)
+	}
+	var got []string
+	for after := before; ; {
+		page := read(t, g, func(ctx context.Context, tx dependency.Tx) ([]dependency.Entry, error) {
+			return tx.Entries(ctx, after, 3)
+		})
+		for _, e := range page {
+			got, after = append(got, e.ID), e.ID
+		}
+		if len(page) < 3 {
+			break
+		}
+	}
+	same(t, ids, got)
+	count := func(from, to string, limit int) map[string]int {
+		t.Helper()
+		return read(t, g, func(ctx context.Context, tx dependency.Tx) (map[string]int, error) {
+			return tx.CountEntries(ctx, from, to, limit)
+		})
+	}
+	same(t, map[string]int{"x": 5, "y": 2}, count(ids[0], newID(), 100))
+	same(t, map[string]int{"x": 2, "y": 1}, count(ids[1], ids[4], 100)) // the end is not in it
+	same(t, map[string]int{"x": 1, "y": 1}, count(ids[0], newID(), 2))
+	same(t, map[string]int{}, count(newID(), newID(), 100))
 }

@@ -40,24 +40,40 @@ func (t *tx) SaveDeletions(ctx context.Context, deletions []dependency.DeletionR
 
 // ListDeletions pages newest first. One whose time is not known counts as late.
 func (t *tx) ListDeletions(ctx context.Context, f dependency.DeletionFilter) ([]dependency.DeletionRecord, error) {
-	p := params{
+	match, order, p := matchDeletions(f)
+	records, err := t.read(ctx, "list deletions", match+" RETURN d ORDER BY "+order+"d.id DESC LIMIT $limit", p)
+	if err != nil {
+		return nil, err
+	}
+	return decodeAll(records, decodeDeletion)
+}
+
+// CountDeletions counts what ListDeletions gives.
+func (t *tx) CountDeletions(ctx context.Context, f dependency.DeletionFilter) (int, error) {
+	match, _, p := matchDeletions(f)
+	records, err := t.read(ctx, "count deletions", match+" WITH d LIMIT $limit RETURN count(d)", p)
+	if err != nil {
+		return 0, err
+	}
+	return int(number(records[0], 0)), nil
+}
+
+// matchDeletions finds what a filter asks for; order is what the index that serves it begins with.
+func matchDeletions(f dependency.DeletionFilter) (match, order string, p params) {
+	p = params{
 		"after":    cmp.Or(f.After, "~"), // ids are UUIDs
 		"statuses": words(f.Statuses), "owner": f.Owner, "batch": f.Batch,
-		"late": "", "since": instant(f.StalledSince), "limit": orAll(f.Limit),
+		"late": "", "since": instant(f.StalledSince), "blocked": f.Blocked, "limit": orAll(f.Limit),
 	}
 	if f.Stalled != nil {
 		p["late"] = strconv.FormatBool(*f.Stalled)
 	}
 	held, order := deletionIndex(f)
-	records, err := t.read(ctx, "list deletions", `
+	return `
 		MATCH (d:Deletion)
-		WHERE d.id < $after`+held+` AND (size($statuses) = 0 OR d.status IN $statuses) AND ($owner = '' OR d.owner = $owner)
+		WHERE d.id < $after` + held + ` AND (size($statuses) = 0 OR d.status IN $statuses) AND ($owner = '' OR d.owner = $owner)
 			AND ($late = '' OR toBoolean($late) = (d.status = 'deleting' AND coalesce(d.due_at < $since, true)))
-		RETURN d ORDER BY `+order+`d.id DESC LIMIT $limit`, p)
-	if err != nil {
-		return nil, err
-	}
-	return decodeAll(records, decodeDeletion)
+			AND (NOT $blocked OR d.blocked IS NOT NULL)`, order, p
 }
 
 // deletionIndex chooses what the search holds fast; the order begins with it, as the indexes do.

@@ -142,8 +142,10 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	note(tx.HiddenLinks(ctx, ids, "d"))
 	note(tx.Deletions(ctx, ids))
 	one, some, late := []dependency.Status{dependency.Deleting}, []dependency.Status{dependency.Deleting, dependency.Scheduled}, true
-	for _, f := range []dependency.DeletionFilter{{}, {Statuses: one}, {Statuses: some}, {Owner: "owner-1"}, {Batch: "owner-1"}, {Stalled: &late}} {
+	for _, f := range []dependency.DeletionFilter{{}, {Statuses: one}, {Statuses: some}, {Owner: "owner-1"}, {Batch: "owner-1"}, {Stalled: &late},
+		{Blocked: true, Statuses: one}} {
 		note(tx.ListDeletions(ctx, f))
+		note(tx.CountDeletions(ctx, f))
 	}
 	note(tx.Erasures(ctx, keys))
 	note(tx.ListErasures(ctx, "d", -1, 10))
@@ -154,6 +156,8 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	_, _, err := tx.CountCommands(ctx, now)
 	errs = append(errs, err)
 	note(tx.Trail(ctx, ids[0], 0, 10))
+	note(tx.Entries(ctx, "a", 10))
+	note(tx.CountEntries(ctx, "a", "b", 10))
 	note(tx.Unsent(ctx, now, 10))
 	note(tx.MarkUnsent(ctx, now, "", 10))
 	note(tx.Usage(ctx, ids))

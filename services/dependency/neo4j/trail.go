@@ -27,6 +27,28 @@ func (t *tx) Trail(ctx context.Context, asset string, after int64, max int) ([]d
 	return decodeAll(records, decodeEntry)
 }
 
+// Entries pages through all entries by id.
+func (t *tx) Entries(ctx context.Context, after string, max int) ([]dependency.Entry, error) {
+	records, err := t.read(ctx, "read entries", "MATCH (e:AuditEntry) WHERE e.id > $after RETURN e ORDER BY e.id LIMIT $limit",
+		params{"after": after, "limit": orAll(max)})
+	if err != nil {
+		return nil, err
+	}
+	return decodeAll(records, decodeEntry)
+}
+
+// CountEntries counts by type along the ids.
+func (t *tx) CountEntries(ctx context.Context, from, to string, max int) (map[string]int, error) {
+	records, err := t.read(ctx, "count entries",
+		"MATCH (e:AuditEntry) WHERE e.id >= $from AND e.id < $to WITH e ORDER BY e.id LIMIT $limit RETURN e.type, count(e)",
+		params{"from": from, "to": to, "limit": orAll(max)})
+	counts := make(map[string]int, len(records))
+	for _, r := range records {
+		counts[word(r, 0)] = int(number(r, 1))
+	}
+	return counts, err
+}
+
 // Unsent gives entries that the feed has not got, oldest first, those of one asset in their sequence.
 func (t *tx) Unsent(ctx context.Context, before time.Time, max int) ([]dependency.Entry, error) {
 	p := params{"before": instant(before), "limit": orAll(max)}

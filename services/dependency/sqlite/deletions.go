@@ -42,6 +42,27 @@ func (t *tx) ListDeletions(ctx context.Context, f dependency.DeletionFilter) ([]
 	})
 }
 
+// CountDeletions counts status by status, as they are listed.
+func (t *tx) CountDeletions(ctx context.Context, f dependency.DeletionFilter) (int, error) {
+	counted, err := byStatus(f.Statuses, 0, cmp.Compare[int], func(status dependency.Status) ([]int, error) {
+		count, args := countDeletions(f, status)
+		return rows(ctx, t, func(n *int) []any { return []any{n} }, count, args...)
+	})
+	total := 0
+	for _, n := range counted {
+		total += n
+	}
+	if f.Limit > 0 {
+		total = min(total, f.Limit)
+	}
+	return total, err
+}
+
+func countDeletions(f dependency.DeletionFilter, status dependency.Status) (count string, args []any) {
+	rest, args := listDeletions(f, status)
+	return "SELECT count(*) FROM (SELECT 1 FROM deletions " + rest + ")", args
+}
+
 func listDeletions(f dependency.DeletionFilter, status dependency.Status) (rest string, args []any) {
 	const stalled = "(status = 'deleting' AND due_at < ?)"
 	var w where
@@ -51,6 +72,7 @@ func listDeletions(f dependency.DeletionFilter, status dependency.Status) (rest 
 	w.add(status != "", "status = ?", status)
 	w.add(f.Stalled != nil && *f.Stalled, stalled, micros{&f.StalledSince})
 	w.add(f.Stalled != nil && !*f.Stalled, "NOT "+stalled, micros{&f.StalledSince})
+	w.add(f.Blocked, "blocked IS NOT NULL")
 	return w.query("id DESC", f.Limit)
 }
 

@@ -42,6 +42,9 @@ func TestPlans(t *testing.T) {
 		{"deletions of a batch", deletionPage(dependency.DeletionFilter{Batch: "b"}, ""), []string{"SEARCH deletions USING INDEX deletions_by_batch (batch=? AND id<?)"}},
 		{"deletions of a status", deletionPage(dependency.DeletionFilter{}, "deleting"), []string{"SEARCH deletions USING INDEX deletions_by_status (status=? AND id<?)"}},
 		{"stalled deletions", deletionPage(dependency.DeletionFilter{Stalled: &yes, StalledSince: now}, ""), []string{"SEARCH deletions USING INDEX deletions_by_status (status=? AND id<?)"}},
+		{"blocked deletions", deletionPage(dependency.DeletionFilter{Blocked: true}, "deleting"), []string{"SEARCH deletions USING INDEX deletions_by_status (status=? AND id<?)"}},
+		{"counting deletions", deletionCount("deleted"), []string{"SEARCH deletions USING COVERING INDEX deletions_by_status (status=?)"}},
+		{"counting all deletions", deletionCount(""), []string{"SCAN deletions USING COVERING INDEX sqlite_autoindex_deletions_1"}},
 		{"erasures by key", fixed(erasures.finding()+"WHERE "+ofErasures, list(pairs(keys))), []string{"SEARCH erasures USING INDEX sqlite_autoindex_erasures_1 (deletion=? AND asset=?)"}},
 		{"erasures of a deletion", fixed(erasures.finding()+listErasures, "d", 0, 1), []string{"SEARCH erasures USING INDEX erasures_by_position (deletion=? AND position>?)"}},
 		{"R2: due erasures", fixed(erasures.finding()+dueErasures, 0, 1, 1), []string{"SEARCH erasures USING INDEX erasures_by_check (check_at>? AND check_at<?)"}},
@@ -51,6 +54,8 @@ func TestPlans(t *testing.T) {
 		{"flags of deletions", flagPage(dependency.CommandFilter{Deletions: []string{"d"}}), []string{"SEARCH commands USING INDEX commands_by_erasure (deletion=?)", "USE TEMP B-TREE FOR ORDER BY"}},
 		{"counting flags", fixed(countCommands, 1), []string{"SCAN commands USING COVERING INDEX commands_by_since"}},
 		{"the trail", fixed(entries.finding()+listTrail, "a", 0, 1), []string{"SEARCH entries USING INDEX sqlite_autoindex_entries_2 (asset=? AND sequence>?)"}},
+		{"entries of all assets", fixed(entries.finding()+listEntries, "a", 1), []string{"SEARCH entries USING INDEX sqlite_autoindex_entries_1 (id>?)"}},
+		{"counting entries", fixed(countEntries, "a", "b", 1), []string{"SEARCH entries USING INDEX sqlite_autoindex_entries_1 (id>? AND id<?)", "USE TEMP B-TREE FOR GROUP BY"}},
 		{"unsent entries", fixed(entries.finding()+listUnsent, 0, 1), []string{"SEARCH entries USING INDEX entries_unsent (time<?)"}},
 		{"marking entries again", fixed(markUnsent, "", 0, 1),
 			[]string{"SEARCH entries USING COVERING INDEX sqlite_autoindex_entries_1 (id=?)", "SEARCH entries USING INDEX sqlite_autoindex_entries_1 (id>?)"}},
@@ -81,6 +86,11 @@ func deletionPage(f dependency.DeletionFilter, status dependency.Status) query {
 	f.After, f.Limit = "a", 100
 	rest, args := listDeletions(f, status)
 	return query{deletions.finding() + rest, args}
+}
+
+func deletionCount(status dependency.Status) query {
+	count, args := countDeletions(dependency.DeletionFilter{Limit: 100}, status)
+	return query{count, args}
 }
 
 func flagPage(f dependency.CommandFilter) query {

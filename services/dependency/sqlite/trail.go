@@ -22,13 +22,35 @@ func (t *tx) Append(ctx context.Context, added []dependency.Entry) error {
 }
 
 const (
-	listTrail  = "WHERE asset = ? AND sequence > ? ORDER BY sequence LIMIT ?"
-	listUnsent = "WHERE unsent = 1 AND time < ? ORDER BY time, id LIMIT ?"
+	listTrail = "WHERE asset = ? AND sequence > ? ORDER BY sequence LIMIT ?"
+	// The index on type would cost at every entry: those counted are few, and looked up by their ids.
+	countEntries = "SELECT type, count(*) FROM (SELECT type FROM entries WHERE id >= ? AND id < ? ORDER BY id LIMIT ?) GROUP BY type"
+	listEntries  = "WHERE id > ? ORDER BY id LIMIT ?"
+	listUnsent   = "WHERE unsent = 1 AND time < ? ORDER BY time, id LIMIT ?"
 )
 
 // Trail pages by sequence.
 func (t *tx) Trail(ctx context.Context, asset string, after int64, limit int) ([]dependency.Entry, error) {
 	return entries.find(ctx, t, listTrail, asset, after, limit)
+}
+
+// Entries pages along the ids.
+func (t *tx) Entries(ctx context.Context, after string, limit int) ([]dependency.Entry, error) {
+	return entries.find(ctx, t, listEntries, after, limit)
+}
+
+// CountEntries counts by type along the ids.
+func (t *tx) CountEntries(ctx context.Context, from, to string, limit int) (map[string]int, error) {
+	type row struct {
+		kind  string
+		count int
+	}
+	found, err := rows(ctx, t, func(r *row) []any { return []any{&r.kind, &r.count} }, countEntries, from, to, limit)
+	counts := make(map[string]int, len(found))
+	for _, r := range found {
+		counts[r.kind] = r.count
+	}
+	return counts, err
 }
 
 // Unsent gives what the feed still lacks.
