@@ -17,6 +17,7 @@ import (
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
 	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -116,6 +117,32 @@ func TestAssets(t *testing.T) {
 	dependants, err := c.Dependants(ctx, "a", "")
 	if err != nil || len(dependants.Items) != 1 || dependants.Items[0].ID != "b" {
 		t.Fatalf("dependants: %+v, %v", dependants, err)
+	}
+}
+
+func TestGrantsAndLeases(t *testing.T) {
+	c, _ := dial(t)
+	ctx := t.Context()
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "a/1", mesh)))
+	size := int64(7)
+	r := asset.ObjectRequest{Part: "payload", Name: "sub/x +.bin", TTL: 90 * time.Second}
+	up := must[asset.Grant](t)(c.Upload(ctx, "a/1", r, &size))
+	if up.Method != http.MethodPut || up.Key != "payload/sub/x +.bin" || up.Headers["Content-Length"] != "7" || up.ExpiresAt.Second() != 30 {
+		t.Errorf("upload: %+v", up)
+	}
+	if down := must[asset.Grant](t)(c.Download(ctx, "a/1", asset.ObjectRequest{Part: "payload"})); down.Method != http.MethodGet || down.URL == "" {
+		t.Errorf("download: %+v", down)
+	}
+	lease := must[asset.Lease](t)(c.Lease(ctx, "a/1", time.Minute))
+	if lease.Token == "" || lease.ExpiresAt.Minute() != 1 {
+		t.Errorf("lease: %+v", lease)
+	}
+	must[asset.Lease](t)(c.RenewLease(ctx, "a/1", lease.Token, 0, map[string]any{"state": "done"}))
+	if a := must[dependency.Asset](t)(c.Asset(ctx, "a/1")); a.Attributes["state"] != "done" {
+		t.Errorf("attributes: %v", a.Attributes)
+	}
+	if _, err := c.RenewLease(ctx, "a/1", "an/other?", time.Second, nil); !errors.Is(err, problem.LeaseLost) {
+		t.Errorf("another token: %v, want lease-lost", err)
 	}
 }
 

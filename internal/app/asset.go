@@ -40,7 +40,7 @@ func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.
 	p.blobs = blobs
 	p.ready.store("documents", documents.Ping)
 	p.ready.store("blobs", blobs.Ping)
-	return asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Publisher: b, Names: p.names, Log: p.log}, nil
+	return asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Signer: blobs, Publisher: b, Names: p.names, Log: p.log}, nil
 }
 
 // assetService adds the parts of the asset service. The configuration has its gate by now.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/auth"
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/services/asset"
@@ -31,7 +30,7 @@ func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http
 		c.Dependency = deps
 	}
 	if assets != nil {
-		c.Documents = documents{assets}
+		c.Asset = assetAPI{assets}
 	}
 	return httpapi.New(c)
 }
@@ -56,20 +55,4 @@ func serveHTTP(server *http.Server, listener net.Listener) func(context.Context)
 		}
 		return nil
 	}
-}
-
-// documents turns the caller of a request into the admission that the asset service asks the graph for.
-type documents struct{ *asset.Service }
-
-func (d documents) PutDocument(ctx context.Context, id, part string, body map[string]any, leaseToken string) error {
-	return d.Service.PutDocument(ctx, admission(ctx, id, part, leaseToken), body)
-}
-
-func (d documents) GetDocument(ctx context.Context, id, part string) (map[string]any, error) {
-	return d.Service.GetDocument(ctx, admission(ctx, id, part, ""))
-}
-
-func admission(ctx context.Context, id, part, leaseToken string) events.Admission {
-	by, _ := dependency.CallerFrom(ctx) // nobody: no owner is theirs, so everything is foreign
-	return events.Admission{Asset: id, Part: part, Owner: by.Owner, Operator: by.Operator, LeaseToken: leaseToken}
 }

@@ -1,5 +1,5 @@
 // Package httpapi serves the HTTP API of both services: it turns requests into calls of the interfaces of
-// services/dependency (and of DocumentsAPI), and their answers and refusals into JSON.
+// services/dependency (and of AssetAPI), and their answers and refusals into JSON.
 //
 // Nothing is decided here but what concerns HTTP itself: who calls (the Authenticator), how large and how long a request
 // may be, and whether it is well formed. Every refusal leaves as RFC 9457 application/problem+json; problem.Name.Status is

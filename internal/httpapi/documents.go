@@ -34,13 +34,13 @@ func (s *server) documentRoutes() {
 		OperationID: "put-document", Method: http.MethodPut, Path: path, Tags: tags, Summary: "Write a document part", DefaultStatus: http.StatusNoContent,
 		Errors: []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusConflict, http.StatusGone, http.StatusServiceUnavailable},
 	}, func(ctx context.Context, in *putDocumentIn) (*struct{}, error) {
-		return nil, s.cfg.Documents.PutDocument(ctx, string(in.ID), in.Part, in.Body, in.Lease)
+		return nil, s.cfg.Asset.PutDocument(ctx, string(in.ID), in.Part, in.Body, in.Lease)
 	})
 	route(s, huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: path, Tags: tags, Summary: "Read a document part",
 		Errors: append(readErrors(), http.StatusGone),
 	}, func(ctx context.Context, in *getDocumentIn) (*documentOut, error) {
-		body, err := s.cfg.Documents.GetDocument(ctx, string(in.ID), in.Part)
+		body, err := s.cfg.Asset.GetDocument(ctx, string(in.ID), in.Part)
 		return &documentOut{Body: body}, err
 	})
 }

@@ -16,8 +16,8 @@ type laterCall struct {
 	operator     bool
 }
 
-// laterDependencyCalls are those of the dependency service. A row goes when its call comes.
-func laterDependencyCalls() []laterCall {
+// laterCalls are those of the dependency service. A row goes when its call comes.
+func laterCalls() []laterCall {
 	return []laterCall{
 		{method: http.MethodPost, path: "/v1/assets/{id}/plan"},
 		{method: http.MethodPost, path: "/v1/deletions"},
@@ -28,25 +28,11 @@ func laterDependencyCalls() []laterCall {
 	}
 }
 
-// laterAssetCalls are those of the asset service.
-func laterAssetCalls() []laterCall {
-	return []laterCall{
-		{method: http.MethodPost, path: "/v1/assets/{id}/uploads"},
-		{method: http.MethodPost, path: "/v1/assets/{id}/downloads"},
-		{method: http.MethodPost, path: "/v1/assets/{id}/leases"},
-		{method: http.MethodPut, path: "/v1/assets/{id}/leases/{token}"},
-	}
-}
-
 func (s *server) laterRoutes() {
-	var calls []laterCall
-	if s.cfg.Dependency != nil {
-		calls = append(calls, laterDependencyCalls()...)
+	if s.cfg.Dependency == nil {
+		return
 	}
-	if s.cfg.Documents != nil {
-		calls = append(calls, laterAssetCalls()...)
-	}
-	for _, c := range calls {
+	for _, c := range laterCalls() {
 		s.laterRoute(c)
 	}
 }
@@ -107,7 +93,6 @@ func (in *laterIn) Resolve(ctx huma.Context) []error {
 // exists gives the refusal for what does not exist for the caller.
 func (s *server) exists(ctx context.Context, in *laterIn) (err error) {
 	switch {
-	case s.cfg.Dependency == nil:
 	case in.id != "":
 		_, err = s.cfg.Dependency.Asset(ctx, in.id)
 	case in.deletion != "":

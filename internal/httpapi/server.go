@@ -15,14 +15,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tombstone-project/tombstone/internal/auth"
+	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
-// DocumentsAPI writes and reads document parts. It takes the caller from the context; refusals are *problem.Problem.
-type DocumentsAPI interface {
+// AssetAPI is everything that the asset service serves. It takes the caller from the context; refusals are *problem.Problem.
+type AssetAPI interface {
 	// PutDocument replaces the document. leaseToken is empty when the caller holds no lease.
 	PutDocument(ctx context.Context, id, part string, body map[string]any, leaseToken string) error
 	GetDocument(ctx context.Context, id, part string) (map[string]any, error)
+	// Upload and Download give presigned URLs for one object; bytes, when given, is the only length that is taken.
+	Upload(ctx context.Context, id string, r asset.ObjectRequest, bytes *int64) (asset.Grant, error)
+	Download(ctx context.Context, id string, r asset.ObjectRequest) (asset.Grant, error)
+	// Lease takes the lease of an asset; RenewLease prolongs it (0: no longer than before) and sets attributes under it.
+	Lease(ctx context.Context, id string, ttl time.Duration) (asset.Lease, error)
+	RenewLease(ctx context.Context, id, token string, ttl time.Duration, attributes map[string]any) (asset.Lease, error)
 }
 
 // DependencyAPI is everything that the dependency service serves.
@@ -42,8 +49,8 @@ type DependencyAPI interface {
 type Config struct {
 	// Dependency is the dependency service; nil when it is not served here.
 	Dependency DependencyAPI
-	// Documents is the asset service; nil when it is not served here.
-	Documents DocumentsAPI
+	// Asset is the asset service; nil when it is not served here.
+	Asset AssetAPI
 
 	Auth auth.Authenticator
 	// Checks decide /readyz.
@@ -60,7 +67,7 @@ type Config struct {
 // validate fills defaults and joins what is missing.
 func (c *Config) validate() error {
 	var faults []error
-	if c.Dependency == nil && c.Documents == nil {
+	if c.Dependency == nil && c.Asset == nil {
 		faults = append(faults, errors.New("httpapi: there is no service to serve"))
 	}
 	if c.Auth == nil || c.Metrics == nil || c.Registerer == nil {
@@ -118,8 +125,10 @@ func New(cfg Config) (http.Handler, error) {
 		s.watchingRoutes()
 		s.receiptRoutes()
 	}
-	if cfg.Documents != nil {
+	if cfg.Asset != nil {
 		s.documentRoutes()
+		s.grantRoutes()
+		s.leaseRoutes()
 	}
 	s.laterRoutes()
 	s.healthRoutes()

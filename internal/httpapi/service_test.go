@@ -61,7 +61,7 @@ func TestCallers(t *testing.T) {
 		for _, call := range [][2]string{
 			{"GET", "/v1/assets/b"}, {"DELETE", "/v1/assets/b"}, {"GET", "/v1/assets/b/dependants"}, {"POST", "/v1/assets/b/plan"},
 			{"DELETE", "/v1/assets/b/parts/payload"}, {"PUT", "/v1/assets/b"}, {"GET", "/v1/assets/b/documents/description"},
-			{"POST", "/v1/assets/b/uploads"}, {"POST", "/v1/assets/b/leases"}, {"GET", "/v1/deletions/" + did},
+			{"GET", "/v1/deletions/" + did},
 			{"GET", "/v1/deletions/" + did + "/explain"}, {"GET", "/v1/deletions/" + did + "/events"}, {"POST", "/v1/deletions/" + did + "/cancel"},
 			{"GET", "/v1/owners/acme/usage"},
 		} {
@@ -84,7 +84,7 @@ func TestLaterCallsSayWhatIsMissing(t *testing.T) {
 	c.call("PUT", "/v1/assets/a", mesh).want(201)
 	for _, call := range [][2]string{
 		{"POST", "/v1/assets/a/plan"}, {"POST", "/v1/deletions"},
-		{"POST", "/v1/admin/sweep"}, {"POST", "/v1/assets/a/uploads"}, {"PUT", "/v1/assets/a/leases/token"},
+		{"POST", "/v1/admin/sweep"},
 	} {
 		got := c.call(call[0], call[1], "").problem(501, "not-implemented", "")
 		if detail, _ := got["detail"].(string); !strings.HasPrefix(detail, call[0]+" /") {
@@ -95,13 +95,13 @@ func TestLaterCallsSayWhatIsMissing(t *testing.T) {
 
 func TestAListenerServesItsOwnServiceOnly(t *testing.T) {
 	s := apitest.New()
-	dependencyOnly := caller{t, apitest.Handler(t, s, func(cfg *httpapi.Config) { cfg.Documents = nil })}
+	dependencyOnly := caller{t, apitest.Handler(t, s, func(cfg *httpapi.Config) { cfg.Asset = nil })}
 	assetOnly := caller{t, apitest.Handler(t, s, func(cfg *httpapi.Config) { cfg.Dependency = nil })}
 	dependencyOnly.call("PUT", "/v1/assets/a", mesh).want(201)
 	dependencyOnly.call("PUT", "/v1/assets/a/documents/description", `{}`).problem(404, "not-found", "")
-	dependencyOnly.call("POST", "/v1/assets/a/uploads", `{}`).problem(404, "not-found", "")
+	dependencyOnly.call("POST", "/v1/assets/a/uploads", `{"part": "payload"}`).problem(404, "not-found", "")
 	assetOnly.call("PUT", "/v1/assets/a/documents/description", `{}`).want(204)
-	assetOnly.call("POST", "/v1/assets/a/uploads", `{}`).problem(501, "not-implemented", "")
+	assetOnly.call("POST", "/v1/assets/a/uploads", `{"part": "payload"}`).want(200)
 	assetOnly.call("GET", "/v1/assets/a", "").problem(404, "not-found", "")
 	assetOnly.call("GET", "/v1/admin/pending", "").problem(404, "not-found", "")
 	for _, c := range []caller{dependencyOnly, assetOnly} {

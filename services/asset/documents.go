@@ -7,21 +7,8 @@ import (
 	"strings"
 
 	"github.com/tombstone-project/tombstone/events"
-	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/problem"
 )
-
-// Service is what the asset service answers over HTTP: it writes and reads document parts.
-type Service struct {
-	policy    *policy.Policy
-	documents Documents
-	gate      Gate
-}
-
-// NewService makes a Service of the policy, the documents and the gate of the configuration.
-func NewService(c Config) *Service {
-	return &Service{policy: c.Policy, documents: c.Documents, gate: c.Gate}
-}
 
 // PutDocument writes a document part of a live asset, whole. The caller is in the admission (its Write is set here). The
 // body's fields are stored at top level beside the id and the generation, so that other readers of an adopted store find
@@ -69,20 +56,14 @@ func (s *Service) admit(ctx context.Context, a events.Admission) (DocumentRef, e
 	if err != nil {
 		return DocumentRef{}, fmt.Errorf("ask the graph: %w", err)
 	}
-	kind, ok := s.policy.Kind(admitted.Kind)
-	if !ok {
-		return DocumentRef{}, problem.New(problem.UnknownPart, "the policy has no kind %q any more", admitted.Kind)
-	}
-	part, ok := kind.Part(a.Part)
-	if !ok {
-		return DocumentRef{}, problem.New(problem.UnknownPart, "kind %q has no part %q", kind.Name, a.Part).At("part")
+	part, subject, err := s.part(a.Asset, a.Part, admitted)
+	if err != nil {
+		return DocumentRef{}, err
 	}
 	if part.Document == nil {
-		return DocumentRef{}, problem.New(problem.UnknownPart, "part %q of kind %q holds objects; upload them instead", a.Part, kind.Name).At("part")
+		return DocumentRef{}, problem.New(problem.UnknownPart, "part %q of kind %q holds objects; upload them instead", a.Part, admitted.Kind).At("part")
 	}
-	location, err := part.Location(policy.Subject{
-		ID: a.Asset, Owner: admitted.Owner, Kind: admitted.Kind, Generation: admitted.Generation, Attributes: admitted.Attributes,
-	})
+	location, err := part.Location(subject)
 	if err != nil {
 		return DocumentRef{}, err
 	}

@@ -18,6 +18,7 @@ type Config struct {
 	Blobs     Blobs
 	Ledger    Ledger
 	Gate      Gate
+	Signer    Signer // of Service; an Eraser needs none
 	Publisher saga.Publisher
 	Names     events.Names
 	Log       *slog.Logger     // default: slog.Default()

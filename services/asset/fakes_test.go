@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/saga"
 	"github.com/tombstone-project/tombstone/services/asset/memory"
 )
@@ -23,6 +24,7 @@ type gate struct {
 	paused   bool
 	admit    func(events.Admission) (events.Admitted, error)
 	admitted []events.Admission
+	grant    func(events.GrantRequest) (events.Granted, error)
 }
 
 func questionKey(deletion, id, generation, part, partGeneration string) string {
@@ -98,6 +100,21 @@ func (g *gate) current(q events.Question) events.Answer {
 func (g *gate) Admit(_ context.Context, a events.Admission) (events.Admitted, error) {
 	g.admitted = append(g.admitted, a)
 	return g.admit(a)
+}
+
+func (g *gate) Grant(_ context.Context, r events.GrantRequest) (events.Granted, error) {
+	return g.grant(r)
+}
+
+func (g *gate) Lease(_ context.Context, r events.LeaseRequest) (events.Leased, error) {
+	return events.Leased{Token: r.Asset + "'s", Until: start.Add(r.TTL)}, nil
+}
+
+func (g *gate) Renew(_ context.Context, r events.RenewRequest) (events.Leased, error) {
+	if r.Token != r.Asset+"'s" {
+		return events.Leased{}, problem.New(problem.LeaseLost, "no")
+	}
+	return events.Leased{Token: r.Token, Until: start.Add(r.TTL)}, nil
 }
 
 func (g *gate) questions() []events.Question {

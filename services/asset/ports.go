@@ -18,6 +18,30 @@ type Gate interface {
 	// Admit checks a caller's right to read or write a part now. Refusals: not-found, gone, unknown-part, lease-lost. A
 	// write to a part that was erased makes it present again, in its new generation.
 	Admit(ctx context.Context, admission events.Admission) (events.Admitted, error)
+	// Grant gives the right to one presigned upload; its deadline is on the asset's node when it returns. Refusals:
+	// not-found, gone, unknown-part, no-grant, invalid-request, location-too-long.
+	Grant(ctx context.Context, r events.GrantRequest) (events.Granted, error)
+	// Lease gives a worker the right to write and to change attributes. Refusals: not-found, gone, invalid-request, leased.
+	Lease(ctx context.Context, r events.LeaseRequest) (events.Leased, error)
+	// Renew prolongs a lease and changes attributes under it. Refusals: not-found, lease-lost, invalid-request,
+	// attribute-fixed.
+	Renew(ctx context.Context, r events.RenewRequest) (events.Leased, error)
+}
+
+// Signer makes URLs with which anybody may do one thing to one object until a time, in whole seconds. It asks nobody, so
+// the bucket need not exist. A time that has passed is an error.
+type Signer interface {
+	// SignPut is for writing the object; with bytes (above 0) only a body of that length.
+	SignPut(ctx context.Context, bucket, key string, bytes int64, until time.Time) (Signed, error)
+	// SignGet is for reading it.
+	SignGet(ctx context.Context, bucket, key string, until time.Time) (Signed, error)
+}
+
+// Signed is a request as its sender must send it.
+type Signed struct {
+	URL     string
+	Method  string
+	Headers map[string]string // those that must be sent as they are; Host is not among them
 }
 
 // FieldGeneration is the field of every stored document that holds its generation.

@@ -9,7 +9,7 @@ import (
 )
 
 // entomb turns nodes into tombstones, the root first, with their deletion, their flags and the first line of the trail.
-// due_at is the latest of all their graces.
+// due_at is the later of the longest grace and the last upload that may still come.
 func (w *acceptWorld) entomb(it acceptItem, ids []string, why map[string]string) DeletionRecord {
 	d := w.deletionOf(it, ids)
 	for position, id := range ids {
@@ -23,7 +23,7 @@ func (w *acceptWorld) entomb(it acceptItem, ids []string, why map[string]string)
 func (w *acceptWorld) deletionOf(it acceptItem, ids []string) DeletionRecord {
 	root := w.nodes[ids[0]]
 	d := DeletionRecord{ID: newID(), Root: root.ID, Owner: root.Owner, Status: Deleting, RequestedBy: it.by.Subject, Reason: it.Reason,
-		TraceParent: it.TraceParent, Policy: w.s.policy.Hash, RequestedAt: w.now, DueAt: w.now.Add(w.grace(ids)), Total: len(ids)}
+		TraceParent: it.TraceParent, Policy: w.s.policy.Hash, RequestedAt: w.now, DueAt: w.dueAt(ids), Total: len(ids)}
 	if d.DueAt.After(w.now) { // the claim that begins it comes when it is due
 		d.Status = Scheduled
 	}
@@ -38,13 +38,27 @@ func (w *acceptWorld) request(d DeletionRecord) {
 		Part: d.part()})
 }
 
-func (w *acceptWorld) grace(ids []string) (longest time.Duration) {
+// dueAt is the latest, over all assets that go, of request and grace, and of the last upload's deadline and the margin; never
+// a sum of both. Leases do not count: the tombstone revokes them.
+func (w *acceptWorld) dueAt(ids []string) time.Time {
+	due := w.now
 	for _, id := range ids {
-		if kind, ok := w.s.policy.Kind(w.nodes[id].Kind); ok {
-			longest = max(longest, kind.Grace)
+		n := w.nodes[id]
+		if kind, ok := w.s.policy.Kind(n.Kind); ok {
+			due = later(due, w.now.Add(kind.Grace))
+		}
+		if !n.GrantedUntil.IsZero() {
+			due = later(due, n.GrantedUntil.Add(w.s.policy.Grants.Margin))
 		}
 	}
-	return longest
+	return due
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func (w *acceptWorld) entombOne(d DeletionRecord, position int, n Node, why string) {
@@ -52,7 +66,7 @@ func (w *acceptWorld) entombOne(d DeletionRecord, position int, n Node, why stri
 	e := Erasure{Deletion: d.ID, Asset: n.ID, Position: position, Kind: n.Kind, Owner: n.Owner, Generation: n.Generation, Why: why}
 	e.Parts, e.Steps = partsOf(n, kind)
 	w.erase(d, e)
-	n.Status, n.Deletion, n.RequestedAt, n.DueAt = Deleting, d.ID, d.RequestedAt, d.DueAt
+	n.Status, n.Deletion, n.RequestedAt, n.DueAt, n.Lease = Deleting, d.ID, d.RequestedAt, d.DueAt, nil
 	w.save(n)
 	w.account(n.Owner, 0, 0, n.Bytes)
 }

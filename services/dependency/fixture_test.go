@@ -32,6 +32,10 @@ kinds:
     grace: 1h
     parts:
       note: {document: {collection: slownotes}}
+  patient:
+    grace: 1h
+    parts:
+      payload: {blobs: {bucket: assets, prefix: "patient/{id}/{generation}/"}}
   file:
     parts:
       content: {blobs: {bucket: files, key: "{attributes.key|path}"}}

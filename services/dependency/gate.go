@@ -114,7 +114,7 @@ func (s *Service) admit(a events.Admission, n Node) (admitted events.Admitted, c
 		return admitted, "", assetNotFound(a.Asset)
 	}
 	if n.Status != Live {
-		return admitted, "", problem.New(problem.Gone, "asset %q is %s by deletion %s", n.ID, n.Status, n.Deletion).With("deletion", n.Deletion)
+		return admitted, "", gone(n)
 	}
 	if _, ok := s.policy.Kind(n.Kind); !ok {
 		return admitted, "", problem.New(problem.UnknownPart, "the policy has no kind %q any more", n.Kind)
@@ -122,9 +122,13 @@ func (s *Service) admit(a events.Admission, n Node) (admitted events.Admitted, c
 	if !s.hasPart(n, a.Part) {
 		return admitted, "", unknownPart(n.Kind, a.Part)
 	}
-	if a.LeaseToken != "" {
-		return admitted, "", problem.New(problem.LeaseLost, "there is no such lease on asset %q; take one first", n.ID)
+	if a.LeaseToken != "" && !n.leasedTo(a.LeaseToken, s.now()) {
+		return admitted, "", leaseLost(n.ID)
 	}
 	p := partState(n, a.Part)
 	return events.Admitted{Owner: n.Owner, Kind: n.Kind, Generation: p.Generation, Attributes: n.Attributes}, p.Deletion, nil
+}
+
+func gone(n Node) error {
+	return problem.New(problem.Gone, "asset %q is %s by deletion %s", n.ID, n.Status, n.Deletion).With("deletion", n.Deletion)
 }

@@ -28,6 +28,9 @@ type Node struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 	Hold       *Hold
+	// GrantedUntil is the latest deadline of an upload grant in this generation; zero: there never was one.
+	GrantedUntil time.Time
+	Lease        *Lease // the last one, in force or run out; a tombstone has none
 	// Deletion is the one that made this node a tombstone; empty while live, but for part deletions in Parts.
 	Deletion    string
 	RequestedAt time.Time // of Deletion
@@ -64,6 +67,13 @@ type Hold struct {
 	By     string    `json:"by"`
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
+}
+
+// Lease is a worker's right to write and to change attributes, until a time.
+type Lease struct {
+	// TokenHash is the hex SHA-256 of the token, which only its holder has.
+	TokenHash string    `json:"token_hash"`
+	Until     time.Time `json:"until"`
 }
 
 // Link is a relationship from one asset to another.

@@ -143,7 +143,26 @@ func (w *reportWorld) completePart(e Erasure, d DeletionRecord) {
 // freed is an asset whose deletion may have waited for that of a part.
 type freed struct{ ErasureKey }
 
-// reopen makes a part present again that was erased, or whose erasure has begun: in its new generation.
+// reopen makes a part present again that was erased, or whose erasure has begun: in its new generation. One whose deletion is
+// only scheduled stays closed: a cancel brings its content back.
+func (w *world) reopen(ctx context.Context, n Node, part string) (Node, error) {
+	p := partState(n, part)
+	if p.Deletion == "" {
+		return n, nil
+	}
+	records, err := w.tx.Deletions(ctx, []string{p.Deletion})
+	if err != nil {
+		return n, err
+	}
+	if records[p.Deletion].Status == Scheduled {
+		return n, partGone(n, part)
+	}
+	n.setPart(part, PartState{Status: PartPresent, Generation: p.Generation, Open: p.Open})
+	w.save(n)
+	return n, nil
+}
+
+// reopen admits a write to a part that is closed.
 func (s *Service) reopen(ctx context.Context, a events.Admission) (events.Admitted, error) {
 	var out events.Admitted
 	err := s.graph.Update(ctx, func(tx Tx) error {
@@ -156,16 +175,9 @@ func (s *Service) reopen(ctx context.Context, a events.Admission) (events.Admitt
 		if out = admitted; err != nil || closed == "" {
 			return err
 		}
-		records, err := tx.Deletions(ctx, []string{closed})
-		if err != nil {
+		if _, err := w.reopen(ctx, n, a.Part); err != nil {
 			return err
 		}
-		if records[closed].Status == Scheduled {
-			return partGone(n, a.Part)
-		}
-		p := n.Parts[a.Part]
-		n.setPart(a.Part, PartState{Status: PartPresent, Generation: p.Generation, Open: p.Open})
-		w.save(n)
 		return w.flush(ctx)
 	})
 	return out, err

@@ -150,11 +150,15 @@ func (w *putWorld) next(it putItem, old Node, live bool) (Node, Outcome, error) 
 	if live {
 		for _, name := range it.kind.FixedAttributes() {
 			if !reflect.DeepEqual(n.Attributes[name], old.Attributes[name]) {
-				return n, outcome, problem.New(problem.AttributeFixed, "attribute %q makes a place and was fixed at creation", name).At("attributes." + name)
+				return n, outcome, attributeFixed(name)
 			}
 		}
 	}
 	return n, outcome, it.kind.Check(subjectOf(n))
+}
+
+func attributeFixed(name string) error {
+	return problem.New(problem.AttributeFixed, "attribute %q makes a place and was fixed at creation", name).At("attributes." + name)
 }
 
 // targets checks the ends of the links that the item wants.

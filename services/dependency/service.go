@@ -52,6 +52,7 @@ type Service struct {
 	linkings    *batch.Group[linkItem, error]
 	acceptances *batch.Group[acceptItem, acceptResult]
 	reports     *batch.Group[any, error]
+	doors       *batch.Group[door, error]
 
 	receiptKeys *receiptKeys
 
@@ -93,6 +94,7 @@ func New(cfg Config) (*Service, error) {
 	s.linkings = batch.New(cfg.MaxBatch, 1, isolate(s.link, itself))
 	s.acceptances = batch.New(cfg.MaxBatch, 1, isolate(s.accept, func(err error) acceptResult { return acceptResult{err: err} }))
 	s.reports = batch.New(cfg.MaxBatch, 1, isolate(s.applyReports, itself))
+	s.doors = batch.New(cfg.MaxBatch, 1, isolate(s.pass, itself))
 	return s, nil
 }
 

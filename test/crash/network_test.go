@@ -9,10 +9,14 @@ import (
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/saga"
 	"github.com/tombstone-project/tombstone/saga/sagatest"
+	"github.com/tombstone-project/tombstone/services/asset"
 )
 
 // gateway is the gate over the network: whichever dependency process runs answers, and the asker does not wait for ever.
-type gateway struct{ w *world }
+type gateway struct {
+	asset.Gate // nil: no erasure asks for rights
+	w          *world
+}
 
 var errNobody = errors.New("nobody answers")
 
@@ -22,10 +26,6 @@ func (g gateway) Current(ctx context.Context, questions []events.Question) ([]ev
 		return nil, errNobody
 	}
 	return impatient(ctx, func() ([]events.Answer, error) { return deps.Current(context.WithoutCancel(ctx), questions) })
-}
-
-func (g gateway) Admit(context.Context, events.Admission) (events.Admitted, error) {
-	return events.Admitted{}, errNobody // no erasure asks for it
 }
 
 // outbox notes when flags are found that should have been sent before.

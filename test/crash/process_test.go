@@ -102,7 +102,7 @@ func (p *process) noteStreams(ctx context.Context) error {
 
 func (p *process) runAsset(publisher saga.Publisher) {
 	w := p.w
-	var gate asset.Gate = gateway{w}
+	var gate asset.Gate = gateway{w: w}
 	if p.deps != nil {
 		gate = p.deps
 	}

@@ -21,7 +21,7 @@ const (
 	LinkType = "DEPENDS_ON"
 )
 
-// Service implements httpapi.DependencyAPI and DocumentsAPI. It is safe for concurrent use.
+// Service implements httpapi.DependencyAPI and AssetAPI. It is safe for concurrent use.
 type Service struct {
 	// Before runs ahead of every call, with its name; its error is the call's.
 	Before func(ctx context.Context, call string) error

@@ -60,3 +60,24 @@ func (c *Client) Admit(ctx context.Context, admission events.Admission) (events.
 	err := c.rpc.Call(ctx, service+"."+endpointAdmit, admission, &admitted)
 	return admitted, err
 }
+
+// Grant asks for the right to one upload.
+func (c *Client) Grant(ctx context.Context, r events.GrantRequest) (events.Granted, error) {
+	var granted events.Granted
+	err := c.rpc.Call(ctx, service+"."+endpointGrant, r, &granted)
+	return granted, err
+}
+
+// Lease asks for the lease of an asset.
+func (c *Client) Lease(ctx context.Context, r events.LeaseRequest) (events.Leased, error) {
+	var leased events.Leased
+	err := c.rpc.Call(ctx, service+"."+endpointLease, r, &leased)
+	return leased, err
+}
+
+// Renew asks for a change under a lease.
+func (c *Client) Renew(ctx context.Context, r events.RenewRequest) (events.Leased, error) {
+	var leased events.Leased
+	err := c.rpc.Call(ctx, service+"."+endpointRenew, r, &leased)
+	return leased, err
+}

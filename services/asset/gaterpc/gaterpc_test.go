@@ -76,6 +76,9 @@ func serve(t *testing.T, url string, gate gaterpc.Gate) {
 type gate struct {
 	current func(ctx context.Context, questions []events.Question) ([]events.Answer, error)
 	admit   func(ctx context.Context, admission events.Admission) (events.Admitted, error)
+	grant   func(ctx context.Context, r events.GrantRequest) (events.Granted, error)
+	lease   func(ctx context.Context, r events.LeaseRequest) (events.Leased, error)
+	renew   func(ctx context.Context, r events.RenewRequest) (events.Leased, error)
 }
 
 func (g gate) Current(ctx context.Context, questions []events.Question) ([]events.Answer, error) {
@@ -84,6 +87,18 @@ func (g gate) Current(ctx context.Context, questions []events.Question) ([]event
 
 func (g gate) Admit(ctx context.Context, admission events.Admission) (events.Admitted, error) {
 	return g.admit(ctx, admission)
+}
+
+func (g gate) Grant(ctx context.Context, r events.GrantRequest) (events.Granted, error) {
+	return g.grant(ctx, r)
+}
+
+func (g gate) Lease(ctx context.Context, r events.LeaseRequest) (events.Leased, error) {
+	return g.lease(ctx, r)
+}
+
+func (g gate) Renew(ctx context.Context, r events.RenewRequest) (events.Leased, error) {
+	return g.renew(ctx, r)
 }
 
 // echo answers each question with its own asset.
@@ -133,6 +148,45 @@ func TestQuestionsAndAnswersTravelWhole(t *testing.T) {
 	}
 	if answers, err := client.Current(t.Context(), nil); err != nil || len(answers) != 0 {
 		t.Errorf("no questions: got %v, %v", answers, err)
+	}
+}
+
+func TestRightsTravelWhole(t *testing.T) {
+	url := startBroker(t)
+	until := time.Date(2026, 3, 1, 12, 0, 0, 123_456_000, time.UTC)
+	wanted := events.GrantRequest{Asset: "a", Part: "payload", Name: "sub/\u00e9 \u2028.bin", Owner: "acme", Operator: true, TTL: 1500 * time.Millisecond}
+	granted := events.Granted{Admitted: events.Admitted{Owner: "acme", Kind: "mesh", Generation: "g-1"}, Until: until}
+	asked := events.LeaseRequest{Asset: "a", Owner: "acme", Operator: true, TTL: time.Minute}
+	change := events.RenewRequest{Asset: "a", Token: "t", Owner: "acme", Operator: true, TTL: 1, Attributes: map[string]any{"n": 1.5, "gone": nil}}
+	leased := events.Leased{Token: "t", Until: until}
+	same := func(what string, want, got any) {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	serve(t, url, gate{
+		grant: func(_ context.Context, got events.GrantRequest) (events.Granted, error) {
+			same("request for a grant", wanted, got)
+			return granted, nil
+		},
+		lease: func(_ context.Context, got events.LeaseRequest) (events.Leased, error) {
+			same("request for a lease", asked, got)
+			return leased, nil
+		},
+		renew: func(_ context.Context, got events.RenewRequest) (events.Leased, error) {
+			same("change under a lease", change, got)
+			return events.Leased{}, problem.New(problem.LeaseLost, "over")
+		},
+	})
+	client := gaterpc.Dial(connect(t, url), names, patience)
+	gotGrant, err := client.Grant(t.Context(), wanted)
+	same("grant", granted, gotGrant)
+	same("its error", nil, err)
+	gotLease, err := client.Lease(t.Context(), asked)
+	same("lease", leased, gotLease)
+	same("its error", nil, err)
+	if _, err = client.Renew(t.Context(), change); !errors.Is(err, problem.LeaseLost) {
+		t.Errorf("change under a lease: %v, want lease-lost", err)
 	}
 }
 

@@ -21,15 +21,24 @@ type server struct{ gate Gate }
 func Serve(nc *nats.Conn, names events.Names, gate Gate, logger *slog.Logger) (stop func() error, err error) {
 	s := server{gate}
 	return rpc.Serve(nc, names, rpc.Service{Name: service, Description: "Tells the asset service what may be erased, read and written.",
-		Endpoints: map[string]rpc.Handler{endpointCurrent: s.current, endpointAdmit: s.admit}, Log: logger})
+		Endpoints: map[string]rpc.Handler{
+			endpointCurrent: s.current,
+			endpointAdmit:   answering(gate.Admit),
+			endpointGrant:   answering(gate.Grant),
+			endpointLease:   answering(gate.Lease),
+			endpointRenew:   answering(gate.Renew),
+		}, Log: logger})
 }
 
-func (s server) admit(ctx context.Context, request []byte) (any, error) {
-	var admission events.Admission
-	if err := json.Unmarshal(request, &admission); err != nil {
-		return nil, problem.New(problem.InvalidRequest, "not an admission: %v", err)
+// answering reads one request for a call of the gate that takes one.
+func answering[Q, R any](call func(context.Context, Q) (R, error)) rpc.Handler {
+	return func(ctx context.Context, request []byte) (any, error) {
+		var q Q
+		if err := json.Unmarshal(request, &q); err != nil {
+			return nil, problem.New(problem.InvalidRequest, "not a request of this call: %v", err)
+		}
+		return call(ctx, q)
 	}
-	return s.gate.Admit(ctx, admission)
 }
 
 func (s server) current(ctx context.Context, request []byte) (any, error) {

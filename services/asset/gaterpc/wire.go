@@ -13,6 +13,9 @@ import (
 type Gate interface {
 	Current(ctx context.Context, questions []events.Question) ([]events.Answer, error)
 	Admit(ctx context.Context, admission events.Admission) (events.Admitted, error)
+	Grant(ctx context.Context, r events.GrantRequest) (events.Granted, error)
+	Lease(ctx context.Context, r events.LeaseRequest) (events.Leased, error)
+	Renew(ctx context.Context, r events.RenewRequest) (events.Leased, error)
 }
 
 // The service and its endpoints.
@@ -20,6 +23,9 @@ const (
 	service         = "gate"
 	endpointCurrent = "current"
 	endpointAdmit   = "admit"
+	endpointGrant   = "grant"
+	endpointLease   = "lease"
+	endpointRenew   = "renew"
 )
 
 // maxQuestions bounds one request.

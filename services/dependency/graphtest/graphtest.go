@@ -29,6 +29,7 @@ func Run(t *testing.T, open func(t *testing.T) dependency.Graph) {
 		{"races", testRaces},
 		{"locks", testLocks},
 		{"rules", testRules},
+		{"doors", testDoors},
 		{"lifecycle", testLifecycle},
 	}
 	for _, group := range groups {

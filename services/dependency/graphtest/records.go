@@ -131,6 +131,7 @@ func fullNode() dependency.Node {
 		ID: "n", Kind: "mesh", Owner: "acme", Generation: newID(), Status: dependency.Deleting,
 		Attributes: map[string]any{"state": "done"}, Bytes: math.MaxInt64, CreatedAt: at(1), UpdatedAt: at(2),
 		Hold: &dependency.Hold{By: "ann", Reason: "case 7", At: at(3)}, Deletion: newID(), RequestedAt: at(4), DueAt: at(5),
+		GrantedUntil: at(7), Lease: &dependency.Lease{TokenHash: "5e1f", Until: at(8)},
 		Parts: map[string]dependency.PartState{
 			"payload": {Status: dependency.PartErased, Generation: newID(), Deletion: newID(), ErasedAt: ptr(at(6)), Reason: "re-baked 🪦"},
 			"preview": {Status: dependency.PartErasing, Generation: newID(), Deletion: newID(), Before: newID(), Open: []string{newID(), newID()}},

@@ -19,6 +19,7 @@ links: {REFERENCES: {on_target_delete: cascade}}
 kinds:
   bare: {}
   slow: {grace: 1h}
+  file: {parts: {payload: {blobs: {bucket: files, prefix: "{id}/{generation}/"}}}}
 `
 
 // rules is the service itself on a graph: what its transactions promise against each other holds only with the store's locks.
@@ -114,6 +115,7 @@ func (r *rules) now(d dependency.Deletion, root, child string) (status dependenc
 
 func testRules(t *testing.T, g dependency.Graph) {
 	t.Run("a cancel and the claim that begins a deletion: exactly one wins", func(t *testing.T) { testCancelAgainstClaim(t, g) })
+	t.Run("of thousands of cancels and claims exactly one wins each time", func(t *testing.T) { testCancelsAgainstClaims(t, g) })
 	t.Run("a hold and the claim that begins a deletion: exactly one wins", func(t *testing.T) { testHoldAgainstClaim(t, g) })
 	t.Run("many deletions around one dense node are all completed", func(t *testing.T) { testHub(t, g) })
 }

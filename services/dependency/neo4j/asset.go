@@ -14,7 +14,7 @@ import (
 func ownProperties() []string {
 	return []string{
 		"generation", "status", "attributes", "bytes", "created_at", "updated_at", "hold", "deletion", "requested_at", "due_at",
-		"parts", "sequence", "locked",
+		"parts", "sequence", "granted_until", "lease", "locked",
 	}
 }
 
@@ -22,7 +22,8 @@ func (n names) encodeNode(a dependency.Node) (params, error) {
 	attributes, err1 := object(a.Attributes, len(a.Attributes) == 0)
 	parts, err2 := object(a.Parts, len(a.Parts) == 0)
 	hold, err3 := object(a.Hold, a.Hold == nil)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	lease, err4 := object(a.Lease, a.Lease == nil)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, fmt.Errorf("encode node: %w", err)
 	}
 	return params{
@@ -30,6 +31,7 @@ func (n names) encodeNode(a dependency.Node) (params, error) {
 		"generation": text(a.Generation), "status": string(a.Status), "attributes": attributes, "bytes": a.Bytes,
 		"created_at": moment(a.CreatedAt), "updated_at": moment(a.UpdatedAt), "hold": hold, "deletion": text(a.Deletion),
 		"requested_at": moment(a.RequestedAt), "due_at": moment(a.DueAt), "parts": parts, "sequence": a.Sequence,
+		"granted_until": moment(a.GrantedUntil), "lease": lease,
 	}, nil
 }
 
@@ -42,8 +44,9 @@ func (n names) decodeNode(p properties) (dependency.Node, error) {
 		Generation: p.text("generation"), Status: dependency.Status(p.text("status")), Bytes: p.number("bytes"),
 		CreatedAt: p.moment("created_at"), UpdatedAt: p.moment("updated_at"), Deletion: p.text("deletion"),
 		RequestedAt: p.moment("requested_at"), DueAt: p.moment("due_at"), Sequence: p.number("sequence"),
+		GrantedUntil: p.moment("granted_until"),
 	}
-	err := errors.Join(p.object("attributes", &a.Attributes), p.object("parts", &a.Parts), p.object("hold", &a.Hold))
+	err := errors.Join(p.object("attributes", &a.Attributes), p.object("parts", &a.Parts), p.object("hold", &a.Hold), p.object("lease", &a.Lease))
 	return a, err
 }
 

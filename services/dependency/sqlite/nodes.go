@@ -10,10 +10,10 @@ import (
 var nodes = table[dependency.Node]{
 	name: "nodes", key: 1,
 	columns: []string{"id", "kind", "owner", "status", "deletion", "generation", "bytes", "created_at", "updated_at", "requested_at", "due_at",
-		"sequence", "hold", "parts", "attributes"},
+		"sequence", "granted_until", "hold", "lease", "parts", "attributes"},
 	bind: func(n *dependency.Node) []any {
 		return []any{&n.ID, &n.Kind, &n.Owner, &n.Status, &n.Deletion, &n.Generation, &n.Bytes, micros{&n.CreatedAt}, micros{&n.UpdatedAt},
-			micros{&n.RequestedAt}, micros{&n.DueAt}, &n.Sequence, document{&n.Hold}, document{&n.Parts}, document{&n.Attributes}}
+			micros{&n.RequestedAt}, micros{&n.DueAt}, &n.Sequence, micros{&n.GrantedUntil}, document{&n.Hold}, document{&n.Lease}, document{&n.Parts}, document{&n.Attributes}}
 	},
 }
 
