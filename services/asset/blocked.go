@@ -25,6 +25,9 @@ const (
 	// ReasonBucketMissing: the bucket does not exist. Cure: correct the policy's bucket or the endpoint; or `force` the part
 	// when the bucket is gone for good.
 	ReasonBucketMissing Reason = "bucket-missing"
+	// ReasonEndpointWrong: what answers at the object store's endpoint is no S3 store, or lacks a call that erasing needs. Cure:
+	// correct TOMBSTONE_BLOBS_ENDPOINT.
+	ReasonEndpointWrong Reason = "endpoint-wrong"
 	// ReasonDatabaseMissing: the document database does not exist. Cure: correct TOMBSTONE_DOCUMENTS_URI.
 	ReasonDatabaseMissing Reason = "database-missing"
 	// ReasonAccessDenied: the store refuses our identity. Cure: grant it to list, delete, and delete versions.
@@ -50,12 +53,16 @@ type Blocked struct {
 	Until  time.Time // when the obstacle ends by itself; zero when that is not known
 }
 
-// Error tells the reason and the detail.
+// Error tells the reason, the detail, and the cure.
 func (b *Blocked) Error() string {
-	if b.Detail == "" {
-		return string(b.Reason)
+	text := string(b.Reason)
+	if b.Detail != "" {
+		text += ": " + b.Detail
 	}
-	return string(b.Reason) + ": " + b.Detail
+	if cure := b.Reason.Cure(); cure != "" {
+		text += " (cure: " + cure + ")"
+	}
+	return text
 }
 
 // AsBlocked finds the obstacle in an error chain; nil when there is none.

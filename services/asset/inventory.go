@@ -95,6 +95,7 @@ func (p *part) inventory(known map[thing]bool) Inventory {
 	}
 	if !p.fenced || p.seen.more || p.pages > 0 {
 		for _, o := range p.seen.objects {
+			o.GovernanceBypass = false // the policy's, not the version's
 			out.Versions = append(out.Versions, o.Version)
 		}
 	}

@@ -40,18 +40,19 @@ func (r *erasure) look(ctx context.Context, p *part) {
 		}
 	}
 	for i, listing := range listings {
-		p.seen.add(p.places[i].Bucket, listing)
+		p.seen.add(p.places[i].Bucket, p.bypass[i], listing)
 	}
 }
 
 // add takes a listing into the page, as far as there is room.
-func (p *page) add(bucket string, listing Listing) {
+func (p *page) add(bucket string, bypass bool, listing Listing) {
 	p.more = p.more || listing.More
 	for _, v := range listing.Versions {
 		if len(p.objects) == pageSize {
 			p.more = true
 			return
 		}
+		v.GovernanceBypass = bypass
 		p.objects = append(p.objects, object{bucket, v})
 	}
 }

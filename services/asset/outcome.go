@@ -8,9 +8,9 @@ import (
 	"github.com/tombstone-project/tombstone/saga"
 )
 
-// pausedFor is when a paused command is flagged again. The graph sends nothing while it is paused, so it comes back with
-// the resuming.
-const pausedFor = time.Minute
+// soonFor is when a command comes again whose obstacle may go at any moment: a pause, for the graph sends nothing while it
+// is paused, so that it comes back with the resuming; or an endpoint whose name is not known, as while a store restarts.
+const soonFor = time.Minute
 
 // outcome turns what went wrong into what the worker acts on: an obstacle is parked, anything else comes again soon, and
 // the graph hears of it the first time.
@@ -29,8 +29,8 @@ func (r *erasure) outcome(ctx context.Context, err error) error {
 	if !blocked.Until.IsZero() {
 		parked.Until = &blocked.Until
 	}
-	if blocked.Reason == ReasonPaused {
-		next := r.now().Add(pausedFor).UTC()
+	if blocked.Reason == ReasonPaused || blocked.Reason == ReasonEndpointWrong {
+		next := r.now().Add(soonFor).UTC()
 		parked.NextTry = &next
 	}
 	return parked

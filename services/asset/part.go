@@ -16,6 +16,7 @@ type part struct {
 	places     []Place
 	fences     []bool // which of the places hold the generation
 	fenced     bool   // all of them do
+	bypass     []bool // of which of the places governance-mode retention keeps nothing
 
 	seen     page            // what the last look found
 	before   page            // what the look before it found
@@ -104,6 +105,7 @@ func newPart(p *policy.Part, s policy.Subject) (*part, error) {
 			return nil, &Blocked{Reason: ReasonLocationInvalid, Detail: fmt.Sprintf("%+v: %v", place, err)}
 		}
 		out.places, out.fences = append(out.places, place), append(out.fences, l.Fenced)
+		out.bypass = append(out.bypass, l.GovernanceBypass)
 		out.fenced = out.fenced && l.Fenced
 	}
 	return out, nil

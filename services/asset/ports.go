@@ -103,6 +103,8 @@ type Version struct {
 	Marker   bool
 	Upload   bool
 	Modified time.Time
+	// GovernanceBypass is no listing's: it lets Delete remove the version from under governance-mode retention.
+	GovernanceBypass bool
 }
 
 // Listing is what one look at a place found: everything, or some of it when More is true. With More there is at least
@@ -125,7 +127,8 @@ type Blobs interface {
 	Page(ctx context.Context, place Place, mark string, limit int) (versions []Version, next string, err error)
 	// Delete removes exactly these versions of one bucket (and aborts the uploads among them), never by key alone where
 	// the bucket has versions (ErrNoVersion). What is not there any more is a success. errs has one entry a version. Any
-	// number of versions may be given.
+	// number of versions may be given. Governance-mode retention keeps a version unless its GovernanceBypass is set, and the
+	// store lets us; compliance mode and legal holds always do.
 	Delete(ctx context.Context, bucket string, versions []Version) (errs []error)
 	// Mode tells how the bucket keeps versions.
 	Mode(ctx context.Context, bucket string) (BucketMode, error)

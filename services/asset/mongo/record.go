@@ -39,6 +39,8 @@ type version struct {
 	Marker   bool      `bson:"marker,omitempty"`
 	Upload   bool      `bson:"upload,omitempty"`
 	Modified time.Time `bson:"modified,omitempty"`
+
+	GovernanceBypass bool `bson:"-"` // the policy's, not the version's
 }
 
 type evidence struct {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,23 +22,46 @@ import (
 )
 
 // Delete implements asset.Blobs. Versions go in batches, the oldest of a key first: a store on files would else bring the
-// next older one back as the current one, each time. Keys that XML cannot carry go one by one; uploads are aborted.
+// next older one back as the current one, each time. Keys that XML cannot carry go one by one; uploads are aborted. What the
+// store refuses because we are too fast is sent again, more slowly, as long as there is time.
 func (s *Store) Delete(ctx context.Context, bucket string, versions []asset.Version) []error {
-	d := deletion{store: s, bucket: bucket, versions: versions, errs: make([]error, len(versions))}
+	d := deletion{store: s, bucket: bucket, pace: s.pace(bucket), versions: versions, errs: make([]error, len(versions))}
 	keepsVersions := sync.OnceValues(func() (bool, error) { return s.keepsVersions(ctx, bucket) })
-	var batched, single []int
+	left := make([]int, 0, len(versions))
 	for _, i := range oldestFirst(versions) {
-		v := versions[i]
-		switch d.errs[i] = check(v, keepsVersions); {
-		case d.errs[i] != nil:
-		case v.Upload || !inXML(v.Key):
+		if d.errs[i] = check(versions[i], keepsVersions); d.errs[i] == nil {
+			left = append(left, i)
+		}
+	}
+	for range rounds {
+		d.send(ctx, left)
+		if left = d.slowed; len(left) == 0 || d.late {
+			break
+		}
+		d.slowed = nil
+	}
+	if lifted := d.explainLocks(ctx); len(lifted) > 0 {
+		d.lift(ctx, lifted)
+	}
+	d.lookForDoubtful(ctx)
+	return d.errs
+}
+
+// rounds is how many times a version is sent in one call; what is slowed down still comes again with a later call.
+const rounds = 5
+
+// send sends versions once, in batches and one by one.
+func (d *deletion) send(ctx context.Context, order []int) {
+	var batched, single []int
+	for _, i := range order {
+		if v := d.versions[i]; v.Upload || !inXML(v.Key) {
 			single = append(single, i)
-		default:
+		} else {
 			batched = append(batched, i)
 		}
 	}
 	for len(batched) > 0 {
-		n := min(s.sizes.get(bucket), len(batched))
+		n := min(d.pace.batch(), len(batched))
 		d.batch(ctx, batched[:n])
 		batched = batched[n:]
 	}
@@ -47,9 +71,6 @@ func (s *Store) Delete(ctx context.Context, bucket string, versions []asset.Vers
 		g.Go(func() error { d.single(ctx, i); return nil })
 	}
 	_ = g.Wait() // each version keeps its own error
-	d.explainLocks(ctx)
-	d.lookForDoubtful(ctx)
-	return d.errs
 }
 
 // oldestFirst gives the versions' order: by key, then by age. A listing has the newest first, which tells the age of those
@@ -78,10 +99,14 @@ func inXML(key string) bool {
 type deletion struct {
 	store    *Store
 	bucket   string
+	pace     *pace
 	versions []asset.Version
 	errs     []error
+	bypass   bool // governance-mode retention
 
 	mu       sync.Mutex
+	slowed   []int // refused because we are too fast
+	late     bool  // there was no time for all
 	denied   []int // refused in a way that an object lock may explain
 	doubtful []int // refused in a way that may mean that they are gone
 }
@@ -109,33 +134,50 @@ func check(v asset.Version, keepsVersions func() (bool, error)) error {
 
 // batch deletes up to a batch of versions with one request.
 func (d *deletion) batch(ctx context.Context, chunk []int) {
+	if err := d.pace.wait(ctx, len(chunk)); err != nil {
+		d.late = true
+		d.fail(chunk, fault("delete objects", d.bucket, err))
+		return
+	}
 	objects := make([]types.ObjectIdentifier, len(chunk))
 	for n, i := range chunk {
 		objects[n] = types.ObjectIdentifier{Key: &d.versions[i].Key, VersionId: versionID(d.versions[i])}
 	}
+	in := &s3.DeleteObjectsInput{Bucket: &d.bucket, Delete: &types.Delete{Objects: objects, Quiet: aws.Bool(true)}}
+	if d.bypass {
+		in.BypassGovernanceRetention = aws.Bool(true)
+	}
 	var out *s3.DeleteObjectsOutput
+	began := time.Now()
 	err := d.store.request(ctx, func(ctx context.Context) (err error) {
-		out, err = d.store.client(d.bucket).DeleteObjects(ctx, &s3.DeleteObjectsInput{
-			Bucket: &d.bucket, Delete: &types.Delete{Objects: objects, Quiet: aws.Bool(true)},
-		}, s3.WithAPIOptions(withContentMD5))
+		out, err = d.store.client(d.bucket).DeleteObjects(ctx, in, s3.WithAPIOptions(withContentMD5))
 		return err
 	})
-	if err != nil {
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			d.store.sizes.shrink(d.bucket, len(chunk))
-		}
-		err = fault("delete objects", d.bucket, err)
-		for _, i := range chunk {
-			d.errs[i] = err
-		}
-		return
+	if err == nil || errors.Is(err, context.DeadlineExceeded) {
+		d.pace.took(len(chunk), time.Since(began), d.store.timeout)
 	}
-	d.answers(chunk, out.Errors)
+	switch {
+	case err == nil:
+		slowedBefore := len(d.slowed)
+		d.answers(chunk, out.Errors)
+		d.pace.heard(len(d.slowed) > slowedBefore)
+	default: // the SDK has tried it several times
+		d.pace.heard(tooFast(code(err)))
+		d.fail(chunk, fault("delete objects", d.bucket, err))
+	}
+}
+
+// fail gives versions an error.
+func (d *deletion) fail(chunk []int, err error) {
+	for _, i := range chunk {
+		d.errs[i] = err
+	}
 }
 
 // answers gives each version the error that the store tells of it. One that names no version of the batch could be of any:
 // then none is known to be deleted.
 func (d *deletion) answers(chunk []int, told []types.Error) {
+	d.fail(chunk, nil)
 	index := make(map[thing][]int, len(chunk))
 	for _, i := range chunk {
 		t := thing{d.versions[i].Key, d.versions[i].ID}
@@ -155,14 +197,23 @@ func (d *deletion) answers(chunk []int, told []types.Error) {
 // single deletes one version, or aborts one upload, with a request of its own.
 func (d *deletion) single(ctx context.Context, i int) {
 	v := d.versions[i]
-	err := d.store.request(ctx, func(ctx context.Context) (err error) {
-		if v.Upload {
-			_, err = d.store.client(d.bucket).AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &d.bucket, Key: &v.Key, UploadId: &v.ID})
+	err := d.pace.wait(ctx, 1)
+	if err == nil {
+		err = d.store.request(ctx, func(ctx context.Context) (err error) {
+			if v.Upload {
+				_, err = d.store.client(d.bucket).AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &d.bucket, Key: &v.Key, UploadId: &v.ID})
+				return err
+			}
+			in := &s3.DeleteObjectInput{Bucket: &d.bucket, Key: &v.Key, VersionId: versionID(v)}
+			if d.bypass {
+				in.BypassGovernanceRetention = aws.Bool(true)
+			}
+			_, err = d.store.client(d.bucket).DeleteObject(ctx, in)
 			return err
-		}
-		_, err = d.store.client(d.bucket).DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &d.bucket, Key: &v.Key, VersionId: versionID(v)})
-		return err
-	})
+		})
+		d.pace.heard(tooFast(code(err)))
+	}
+	d.errs[i] = nil
 	if err != nil {
 		d.refused(i, err)
 	}
@@ -170,21 +221,20 @@ func (d *deletion) single(ctx context.Context, i int) {
 
 // refused notes what the store answered for one version; that it is not there any more is a success.
 func (d *deletion) refused(i int, err error) {
-	switch code(err) {
-	case "NoSuchKey", "NoSuchVersion", "NoSuchUpload":
-		return
-	case "AccessDenied", "InvalidRequest", "ObjectLocked": // AWS and versitygw; MinIO; others
-		d.note(&d.denied, i)
-	case "InvalidArgument", "InternalError": // versitygw
-		d.note(&d.doubtful, i)
-	}
-	d.errs[i] = fault(fmt.Sprintf("delete %q", d.versions[i].Key), d.bucket, err)
-}
-
-func (d *deletion) note(list *[]int, i int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	*list = append(*list, i)
+	c := code(err)
+	switch {
+	case slices.Contains([]string{"NoSuchKey", "NoSuchVersion", "NoSuchUpload"}, c):
+		return
+	case tooFast(c):
+		d.slowed = append(d.slowed, i)
+	case slices.Contains([]string{"AccessDenied", "InvalidRequest", "ObjectLocked"}, c): // AWS and versitygw; MinIO; others
+		d.denied = append(d.denied, i)
+	case slices.Contains([]string{"InvalidArgument", "InternalError"}, c): // versitygw
+		d.doubtful = append(d.doubtful, i)
+	}
+	d.errs[i] = fault(fmt.Sprintf("delete %q", d.versions[i].Key), d.bucket, err)
 }
 
 func versionID(v asset.Version) *string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tombstone-project/tombstone/services/asset/s3"
 )
@@ -39,7 +40,7 @@ func (r request) is(method, query string) bool {
 func serve(t *testing.T, answer func(r request) (int, string)) (*fake, *s3.Store) {
 	t.Helper()
 	f := &fake{answer: answer}
-	return f, open(t, s3.Config{Endpoint: serveFake(t, f), Region: "eu-central-1", AccessKey: "a", SecretKey: "s"})
+	return f, open(t, s3.Config{Endpoint: serveFake(t, f), Region: "eu-central-1", AccessKey: "a", SecretKey: "s", Backoff: 20 * time.Millisecond})
 }
 
 func serveFake(t *testing.T, f *fake) (endpoint string) {

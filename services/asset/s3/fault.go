@@ -1,10 +1,15 @@
 package s3
 
 import (
+	"crypto/tls"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 
 	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/tombstone-project/tombstone/services/asset"
 )
@@ -18,6 +23,8 @@ var obstacles = map[string]asset.Reason{
 	"AccessDenied":                 asset.ReasonAccessDenied,
 	"AllAccessDisabled":            asset.ReasonAccessDenied,
 	"AccountProblem":               asset.ReasonAccessDenied,
+	"Forbidden":                    asset.ReasonAccessDenied, // no code, and status 403
+	"Unauthorized":                 asset.ReasonAccessDenied, // no code, and status 401
 	"InvalidAccessKeyId":           asset.ReasonCredentialsExpired,
 	"SignatureDoesNotMatch":        asset.ReasonCredentialsExpired,
 	"ExpiredToken":                 asset.ReasonCredentialsExpired,
@@ -25,6 +32,12 @@ var obstacles = map[string]asset.Reason{
 	"TokenRefreshRequired":         asset.ReasonCredentialsExpired,
 	"RequestTimeTooSkewed":         asset.ReasonClockSkew,
 	"RequestExpired":               asset.ReasonClockSkew,
+	"NotImplemented":               asset.ReasonEndpointWrong, // it lacks the call
+	"MethodNotAllowed":             asset.ReasonEndpointWrong, // the same
+	"NotFound":                     asset.ReasonEndpointWrong, // no code, and status 404: a web server's page
+	"BadRequest":                   asset.ReasonEndpointWrong, // no code, and status 400: TLS is spoken there
+	"MovedPermanently":             asset.ReasonEndpointWrong,
+	"Found":                        asset.ReasonEndpointWrong,
 }
 
 // code is the error code that the store answered with; empty when it did not answer.
@@ -42,8 +55,32 @@ func fault(operation, bucket string, err error) error {
 	if bucket != "" {
 		operation += " in bucket " + bucket
 	}
-	if reason, ok := obstacles[code(err)]; ok {
+	reason, ok := obstacles[code(err)]
+	if !ok && (isForeign(err) || isNowhere(err)) {
+		reason, ok = asset.ReasonEndpointWrong, true
+	}
+	if ok {
 		return &asset.Blocked{Reason: reason, Detail: fmt.Sprintf("%s: %v", operation, err)}
 	}
 	return fmt.Errorf("%s: %w", operation, err)
+}
+
+// isForeign tells an answer that no S3 store gives: the endpoint is something else. What a proxy on the way says while the
+// store is away (status 500 and above) is not meant.
+func isForeign(err error) bool {
+	var bad *unreadable
+	if errors.As(err, &bad) {
+		return bad.foreign
+	}
+	var answer *smithyhttp.ResponseError
+	var text *xml.SyntaxError
+	return errors.As(err, &answer) && answer.HTTPStatusCode() < http.StatusInternalServerError && errors.As(err, &text) && text.Msg != cutXML
+}
+
+// isNowhere tells an endpoint whose name nobody knows, or which does not speak as its URL says.
+func isNowhere(err error) bool {
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	return errors.As(err, &name) && name.IsNotFound || errors.As(err, &certificate) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
 }

@@ -52,25 +52,60 @@ func (s *Store) listVersions(ctx context.Context, c *collector) {
 // addVersions takes a page in and turns the request into that for the next one, if one is wanted.
 func (c *collector) addVersions(in *s3.ListObjectVersionsInput, out *s3.ListObjectVersionsOutput) (more bool, err error) {
 	found, err := entries(out)
-	last := ""
-	for _, v := range found {
-		c.add(&c.versions, v)
-		last = max(last, v.Key)
-	}
-	passed := c.place.Key != "" && last > c.place.Key
-	if err != nil || c.full(&c.versions) || passed || !aws.ToBool(out.IsTruncated) {
+	if err != nil {
 		return false, err
 	}
-	key, err := decoded(out.EncodingType, out.NextKeyMarker)
-	if err == nil && key == aws.ToString(in.KeyMarker) && aws.ToString(out.NextVersionIdMarker) == aws.ToString(in.VersionIdMarker) {
-		err = errNoProgress
+	var last asset.Version
+	for _, v := range found {
+		c.add(&c.versions, v)
+		if v.Key > last.Key || v.Key == last.Key && !v.Modified.After(last.Modified) { // the oldest of a key comes last
+			last = v
+		}
 	}
-	in.KeyMarker, in.VersionIdMarker = &key, out.NextVersionIdMarker
-	return err == nil, err
+	truncated := aws.ToBool(out.IsTruncated)
+	passed := c.place.Key != "" && last.Key > c.place.Key
+	if c.full(&c.versions) || passed || !truncated {
+		return false, nil
+	}
+	if c.place.Prefix != "" && len(c.versions.found) == c.limit { // all that comes belongs to the place
+		c.versions.more = true
+		return false, nil
+	}
+	next, err := markerOf(out.EncodingType, out.NextKeyMarker, out.NextVersionIdMarker, marker{last.Key, last.ID})
+	if err != nil {
+		return false, err
+	}
+	if next == (marker{aws.ToString(in.KeyMarker), aws.ToString(in.VersionIdMarker)}) {
+		return false, c.halt(&c.versions)
+	}
+	in.KeyMarker, in.VersionIdMarker = &next.key, optional(next.id)
+	return true, nil
+}
+
+// marker is where a listing goes on.
+type marker struct{ key, id string }
+
+// markerOf is what an answer says of that; where a store does not say it, after the last entry that it gave.
+func markerOf(encoding types.EncodingType, key, id *string, last marker) (marker, error) {
+	text, err := decoded(encoding, key)
+	if err != nil || text == "" {
+		return last, err
+	}
+	return marker{text, aws.ToString(id)}, nil
+}
+
+// halt ends the listing of a store that sends us back to the page that it has just given. What it gave is there, and more
+// may be: once that is deleted, a listing from the start finds the rest. A page that gave nothing is no answer.
+func (c *collector) halt(h *half) error {
+	if len(h.found) == 0 {
+		return errNoProgress
+	}
+	h.more = true
+	return nil
 }
 
 // pageSize asks for no more than is wanted, and two more: the first entry of a page may be the last one of the page before,
-// and one above the limit tells that there is more.
+// and one above the limit tells that there is more (of an exact key; of a prefix the store tells it).
 func pageSize(wanted int) *int32 { return aws.Int32(int32(min(wanted+2, maxBatch))) }
 
 // decoded gives a text of a listing as it is. We always ask for the encoded form, in which control characters survive XML;

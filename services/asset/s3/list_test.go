@@ -80,11 +80,22 @@ func TestWhatDoesNotBelongToThePlaceIsDropped(t *testing.T) {
 	}
 }
 
-func TestAListingThatDoesNotGetOnIsAFault(t *testing.T) {
-	page := entry("p/x", "1") + "<IsTruncated>true</IsTruncated><NextKeyMarker>p</NextKeyMarker>"
-	_, s := serve(t, listing(map[string]string{"": page, "p": page}))
-	if _, errs := s.List(t.Context(), []asset.Place{{Bucket: "assets", Prefix: "p/"}}, 10); errs[0] == nil {
-		t.Error("an endless listing ended")
+func TestAListingThatDoesNotGetOn(t *testing.T) {
+	const back = "<IsTruncated>true</IsTruncated><NextKeyMarker>p</NextKeyMarker>"
+	for _, key := range []string{"p/x", "stranger"} {
+		page := entry(key, "1") + back
+		_, s := serve(t, listing(map[string]string{"": page, "p": page}))
+		listings, errs := s.List(t.Context(), []asset.Place{{Bucket: "assets", Prefix: "p/"}}, 10)
+		switch key {
+		case "stranger":
+			if errs[0] == nil {
+				t.Error("nothing was seen, and that is taken for an empty place")
+			}
+		default: // deleting what was seen gets it on
+			if errs[0] != nil || len(listings[0].Versions) != 1 || !listings[0].More {
+				t.Errorf("%+v, %v; want one version and more", listings[0], errs[0])
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package s3
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,34 +17,49 @@ import (
 // maxProbes bounds the questions why versions could not be deleted: of many, the first ones speak for all.
 const maxProbes = 20
 
+// lock is what keeps a version: its obstacle, or nothing.
+type lock struct {
+	*asset.Blocked
+	governance bool // those who may bypass it can delete the version all the same
+}
+
 // explainLocks asks of versions that the store refused to delete whether an object lock keeps them: the refusal itself looks
-// like a missing permission.
-func (d *deletion) explainLocks(ctx context.Context) {
+// like a missing permission. It gives those whose lock may be bypassed and that may be deleted so.
+func (d *deletion) explainLocks(ctx context.Context) (lifted []int) {
 	probed := d.denied[:min(len(d.denied), maxProbes)]
-	locks := make([]*asset.Blocked, len(probed))
+	locks := make([]lock, len(probed))
 	var g errgroup.Group
 	g.SetLimit(lanes)
 	for n, i := range probed {
 		g.Go(func() error { locks[n] = d.lock(ctx, d.versions[i]); return nil })
 	}
 	_ = g.Wait() // what cannot be asked stays as it was
-	for n, lock := range locks {
-		if lock != nil {
-			d.errs[probed[n]] = lock
+	for n, i := range d.denied {
+		l := locks[min(n, len(locks)-1)]
+		if l.Blocked == nil {
+			continue
+		}
+		d.errs[i] = l.Blocked
+		if l.governance && d.versions[i].GovernanceBypass && !d.bypass {
+			lifted = append(lifted, i)
 		}
 	}
-	if len(probed) > 0 && locks[len(probed)-1] != nil {
-		for _, i := range d.denied[len(probed):] {
-			d.errs[i] = locks[len(probed)-1]
-		}
-	}
+	return lifted
 }
 
-// lock tells which object lock keeps a version; nil when none does, or when that cannot be found out.
-func (d *deletion) lock(ctx context.Context, v asset.Version) *asset.Blocked {
+// lift deletes versions with a bypass of governance-mode retention. The header goes nowhere else: a bucket without object
+// locks refuses it. Without the right to bypass, the lock stays what keeps them.
+func (d *deletion) lift(ctx context.Context, versions []int) {
+	again := deletion{store: d.store, bucket: d.bucket, pace: d.pace, versions: d.versions, errs: d.errs, bypass: true}
+	again.send(ctx, versions)
+	again.explainLocks(ctx)
+}
+
+// lock tells which object lock keeps a version; none when none does, or when that cannot be found out.
+func (d *deletion) lock(ctx context.Context, v asset.Version) lock {
 	client := d.store.client(d.bucket)
-	var held bool
-	var until time.Time
+	held, until := false, time.Time{}
+	var mode types.ObjectLockRetentionMode
 	_ = d.store.request(ctx, func(ctx context.Context) error { // no answer: no lock known
 		out, err := client.GetObjectLegalHold(ctx, &s3.GetObjectLegalHoldInput{Bucket: &d.bucket, Key: &v.Key, VersionId: versionID(v)})
 		held = err == nil && out.LegalHold != nil && out.LegalHold.Status == types.ObjectLockLegalHoldStatusOn
@@ -52,16 +68,23 @@ func (d *deletion) lock(ctx context.Context, v asset.Version) *asset.Blocked {
 	_ = d.store.request(ctx, func(ctx context.Context) error { // no answer: no lock known
 		out, err := client.GetObjectRetention(ctx, &s3.GetObjectRetentionInput{Bucket: &d.bucket, Key: &v.Key, VersionId: versionID(v)})
 		if err == nil && out.Retention != nil {
-			until = aws.ToTime(out.Retention.RetainUntilDate).UTC()
+			until, mode = aws.ToTime(out.Retention.RetainUntilDate).UTC(), out.Retention.Mode
 		}
 		return err
 	})
 	switch {
 	case held:
-		return &asset.Blocked{Reason: asset.ReasonObjectLocked, Detail: fmt.Sprintf("a legal hold keeps %q in bucket %s", v.Key, d.bucket)}
+		return lock{Blocked: locked(time.Time{}, "a legal hold keeps %q in bucket %s", v.Key, d.bucket)}
 	case until.After(time.Now()):
-		return &asset.Blocked{Reason: asset.ReasonObjectLocked, Until: until,
-			Detail: fmt.Sprintf("retention keeps %q in bucket %s until %s", v.Key, d.bucket, until.Format(time.RFC3339))}
+		what := fmt.Sprintf("%s-mode retention keeps %q in bucket %s until %s", strings.ToLower(string(mode)), v.Key, d.bucket, until.Format(time.RFC3339))
+		if d.bypass {
+			what += "; the policy lets us bypass it, the store does not"
+		}
+		return lock{locked(until, "%s", what), mode == types.ObjectLockRetentionModeGovernance}
 	}
-	return nil
+	return lock{}
+}
+
+func locked(until time.Time, detail string, args ...any) *asset.Blocked {
+	return &asset.Blocked{Reason: asset.ReasonObjectLocked, Until: until, Detail: fmt.Sprintf(detail, args...)}
 }

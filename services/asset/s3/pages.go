@@ -20,9 +20,11 @@ type mark struct {
 	Uploads bool   `json:"u,omitempty"`
 	Key     string `json:"k,omitempty"`
 	ID      string `json:"i,omitempty"` // of the version, or of the upload
-	// Last are the last version and the last marker of the page before, as a store may repeat an entry at the border; of
-	// uploads, the last one where we cut the page.
+	// Last are the last version and the last marker, or the last upload, of the page before: a store may repeat an entry at
+	// the border.
 	Last []thing `json:"l,omitempty"`
+	// Cut: we cut the page after the last upload; the store gives it again, from its start.
+	Cut bool `json:"c,omitempty"`
 }
 
 // Page implements asset.Blobs with one request, versions and markers first, unfinished uploads after them.
@@ -64,8 +66,11 @@ func (s *Store) pageOfVersions(ctx context.Context, place asset.Place, at mark, 
 	if err != nil {
 		return nil, nil, err
 	}
-	c := collector{place: place, limit: maxBatch}
+	c := collector{place: place, limit: 2 * maxBatch} // one page is never all that it may hold
 	more, err := c.addVersions(in, out)
+	if err == nil && c.versions.more {
+		err = errNoProgress
+	}
 	if err != nil || !more {
 		return c.versions.found, &mark{Uploads: true}, err
 	}
@@ -99,25 +104,26 @@ func (s *Store) pageOfUploads(ctx context.Context, place asset.Place, at mark, l
 		return nil, nil, err
 	}
 	c := collector{place: place, limit: maxBatch}
-	if err := addUploads([]*collector{&c}, out); err != nil {
+	last, err := addUploads([]*collector{&c}, out)
+	if err != nil {
 		return nil, nil, err
 	}
 	found := slices.DeleteFunc(c.uploads.found, func(v asset.Version) bool {
-		return len(at.Last) > 0 && byKeyAndID(v, asset.Version{Key: at.Last[0].Key, ID: at.Last[0].ID}) <= 0
+		return at.Cut && byKeyAndID(v, asset.Version{Key: at.Last[0].Key, ID: at.Last[0].ID}) <= 0
 	})
 	slices.SortFunc(found, byKeyAndID)
 	if len(found) > limit {
 		found = found[:limit]
-		return found, &mark{Uploads: true, Key: at.Key, ID: at.ID, Last: lastOf(found)}, nil
+		return found, &mark{Uploads: true, Key: at.Key, ID: at.ID, Last: lastOf(found), Cut: true}, nil
 	}
 	if !aws.ToBool(out.IsTruncated) {
 		return found, nil, nil
 	}
-	key, err := decoded(out.EncodingType, out.NextKeyMarker)
-	if err == nil && key == at.Key && aws.ToString(out.NextUploadIdMarker) == at.ID {
+	next, err := markerOf(out.EncodingType, out.NextKeyMarker, out.NextUploadIdMarker, last)
+	if err == nil && next == (marker{at.Key, at.ID}) {
 		err = errNoProgress
 	}
-	return found, &mark{Uploads: true, Key: key, ID: aws.ToString(out.NextUploadIdMarker)}, err
+	return found, &mark{Uploads: true, Key: next.key, ID: next.id, Last: lastOf(found)}, err
 }
 
 func byKeyAndID(a, b asset.Version) int {

@@ -59,6 +59,7 @@ type collector struct {
 type half struct {
 	found []asset.Version
 	seen  map[thing]bool
+	more  bool // there is more than was found
 	err   error
 }
 
@@ -92,8 +93,9 @@ func (c *collector) listing() (asset.Listing, error) {
 		}
 	}
 	all := append(c.versions.found, c.uploads.found...)
+	more := c.versions.more || c.uploads.more
 	if len(all) > c.limit {
-		return asset.Listing{Versions: all[:c.limit], More: true}, nil
+		all, more = all[:c.limit], true
 	}
-	return asset.Listing{Versions: all}, nil
+	return asset.Listing{Versions: all, More: more}, nil
 }

@@ -32,8 +32,11 @@ type Config struct {
 	// AccessKey and SecretKey; both empty: the SDK's usual chain.
 	AccessKey string
 	SecretKey string
-	// Timeout of one request, its answer and its repeats included; default 30s.
+	// Timeout of one request, its answer and its repeats included; default 20s: less than what its caller waits, so that a
+	// slow request is told from a slow store.
 	Timeout time.Duration
+	// Backoff is the longest wait between two tries of a request; default 5s.
+	Backoff time.Duration
 }
 
 // Store is an object store.
@@ -41,12 +44,13 @@ type Store struct {
 	options s3.Options
 	http    *http.Client
 	timeout time.Duration
+	backoff time.Duration
 	modes   modes
-	sizes   sizes
 	sharing sharing
 
 	mu      sync.Mutex
 	clients map[string]*s3.Client // by bucket
+	paces   map[string]*pace      // by bucket
 }
 
 var _ asset.Blobs = (*Store)(nil)
@@ -68,9 +72,11 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure blobs: %w", err)
 	}
-	s := &Store{http: newHTTPClient(), timeout: cmp.Or(c.Timeout, 30*time.Second), clients: map[string]*s3.Client{}}
+	s := &Store{http: newHTTPClient(), timeout: cmp.Or(c.Timeout, 20*time.Second), backoff: cmp.Or(c.Backoff, 5*time.Second),
+		clients: map[string]*s3.Client{}, paces: map[string]*pace{}}
 	s.options = s3.NewFromConfig(loaded).Options()
 	s.options.HTTPClient = s.http
+	s.options.APIOptions = append(s.options.APIOptions, withWholeAnswers)
 	s.options.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 	s.options.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	if c.Endpoint != "" {
@@ -111,7 +117,7 @@ func (s *Store) client(bucket string) *s3.Client {
 		o.Retryer = retry.NewAdaptiveMode(func(m *retry.AdaptiveModeOptions) {
 			m.StandardOptions = append(m.StandardOptions, func(r *retry.StandardOptions) {
 				r.MaxAttempts = 4
-				r.MaxBackoff = 5 * time.Second
+				r.MaxBackoff = s.backoff
 			})
 		})
 		c = s3.New(o)

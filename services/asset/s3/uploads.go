@@ -47,36 +47,41 @@ func (s *Store) uploadsBelow(ctx context.Context, bucket, prefix string, places 
 		if err != nil {
 			return false, err
 		}
-		if err := addUploads(places, out); err != nil {
+		last, err := addUploads(places, out)
+		if err != nil {
 			return false, err
 		}
 		if !aws.ToBool(out.IsTruncated) || allFull(places) {
 			return true, nil
 		}
-		key, err := decoded(out.EncodingType, out.NextKeyMarker)
+		next, err := markerOf(out.EncodingType, out.NextKeyMarker, out.NextUploadIdMarker, last)
 		if err != nil {
 			return false, err
 		}
-		if key == aws.ToString(in.KeyMarker) && aws.ToString(out.NextUploadIdMarker) == aws.ToString(in.UploadIdMarker) {
-			return false, errNoProgress
+		if next == (marker{aws.ToString(in.KeyMarker), aws.ToString(in.UploadIdMarker)}) {
+			if len(places) > 1 {
+				return false, nil
+			}
+			return true, places[0].halt(&places[0].uploads)
 		}
-		in.KeyMarker, in.UploadIdMarker = &key, out.NextUploadIdMarker
+		in.KeyMarker, in.UploadIdMarker = &next.key, optional(next.id)
 	}
 	return false, nil
 }
 
-// addUploads hands the uploads of a page to the places that they belong to.
-func addUploads(places []*collector, out *s3.ListMultipartUploadsOutput) error {
+// addUploads hands the uploads of a page to the places that they belong to, and gives the last one.
+func addUploads(places []*collector, out *s3.ListMultipartUploadsOutput) (last marker, err error) {
 	for _, u := range out.Uploads {
 		key, err := decoded(out.EncodingType, u.Key)
 		if err != nil {
-			return err
+			return last, err
 		}
+		last = marker{key, aws.ToString(u.UploadId)}
 		for _, c := range places {
 			c.add(&c.uploads, asset.Version{Key: key, ID: aws.ToString(u.UploadId), Upload: true, Modified: aws.ToTime(u.Initiated)})
 		}
 	}
-	return nil
+	return last, nil
 }
 
 func allFull(places []*collector) bool {
