@@ -40,6 +40,7 @@ func defaults() *Policy {
 // readPolicy reads the whole text.
 func (r *reader) readPolicy(root ast.Node) {
 	p := r.policy
+	var keep ast.Node
 	r.fields(root, "the policy",
 		field{"graph", r.readGraph},
 		field{"links", r.readLinks},
@@ -47,7 +48,10 @@ func (r *reader) readPolicy(root ast.Node) {
 		field{"quotas", r.readQuotas},
 		field{"grants", r.readGrants},
 		field{"tombstones", func(n ast.Node) {
-			r.fields(n, "tombstones", field{"keep", r.duration(&p.Tombstones.Keep, "keep", 0)})
+			r.fields(n, "tombstones", field{"keep", func(n ast.Node) {
+				keep = n
+				r.duration(&p.Tombstones.Keep, "keep", 0)(n)
+			}})
 		}},
 		field{"resend_after", r.duration(&p.ResendAfter, "resend_after", shortest)},
 		field{"recheck_after", r.duration(&p.RecheckAfter, "recheck_after", shortest)},
@@ -68,8 +72,31 @@ func (r *reader) readPolicy(root ast.Node) {
 		field{"canary", r.readCanary},
 		field{"kinds", r.readKinds},
 	)
+	r.checkKeep(keep)
 	if len(p.Kinds) == 0 && len(r.faults) == 0 {
 		r.fault(root, noKinds)
+	}
+}
+
+// checkKeep refuses to purge tombstones that something may still come back to: an event that is published again, an erasure
+// that is commanded or looked at again, an upload that was allowed.
+func (r *reader) checkKeep(n ast.Node) {
+	p := r.policy
+	if p.Tombstones.Keep == 0 || len(r.faults) > 0 {
+		return
+	}
+	for _, other := range []struct {
+		name string
+		d    time.Duration
+	}{
+		{"events.max_age", p.Events.MaxAge}, {"recheck_after", p.RecheckAfter}, {"resend_after", p.ResendAfter},
+		{"grants.max_ttl and margin", p.Grants.MaxTTL + p.Grants.Margin},
+	} {
+		if p.Tombstones.Keep < other.d {
+			r.fault(n, "keep is %s, shorter than %s (%s): what comes back until then must meet the tombstone; write that or more, or 0 for ever",
+				durationText(p.Tombstones.Keep), other.name, durationText(other.d))
+			return
+		}
 	}
 }
 

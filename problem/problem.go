@@ -37,6 +37,7 @@ const (
 	DeletionInProgress   Name = "deletion-in-progress"
 	HasDependants        Name = "has-dependants"
 	TooManyAssets        Name = "too-many-assets"
+	ShareExceeded        Name = "share-exceeded"
 	PlanChanged          Name = "plan-changed"
 	GenerationMismatch   Name = "generation-mismatch"
 	OnHold               Name = "on-hold"
@@ -66,6 +67,7 @@ var statuses = map[Name]int{
 	DeletionInProgress:   http.StatusConflict,
 	HasDependants:        http.StatusConflict,
 	TooManyAssets:        http.StatusConflict,
+	ShareExceeded:        http.StatusConflict,
 	PlanChanged:          http.StatusConflict,
 	OwnerErasing:         http.StatusConflict,
 	TooLate:              http.StatusConflict,

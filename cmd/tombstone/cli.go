@@ -41,6 +41,8 @@ type grammar struct {
 	Stalled stalledCmd `cmd:"" help:"List deletions past their deadline, blocked or failing."`
 	Retry   retryCmd   `cmd:"" help:"Drive stalled deletions now."`
 
+	Retention retentionCmd `cmd:"" help:"Find what has expired, and let it go."`
+
 	Hold    holdCmd    `cmd:"" help:"Put an asset under legal hold."`
 	Release releaseCmd `cmd:"" help:"End a legal hold."`
 	Pause   pauseCmd   `cmd:"" help:"Stop physical deletion."`

@@ -14,6 +14,8 @@ import (
 const (
 	// apiPrefix begins the path of every call that needs a caller.
 	apiPrefix = "/v1/"
+	// searchTimeout bounds a walk over the whole graph.
+	searchTimeout = time.Hour
 	// importTimeout bounds an import as a whole.
 	importTimeout = 6 * time.Hour
 )
@@ -56,10 +58,17 @@ func (s *server) timeout(r *http.Request) time.Duration {
 		return importTimeout
 	case isFollow(r):
 		return followTimeout
+	case isSearch(r):
+		return searchTimeout
 	case r.Method == http.MethodDelete:
 		return s.cfg.RequestTimeout + preferredWait(r.Header.Values("Prefer"))
 	}
 	return s.cfg.RequestTimeout
+}
+
+// isSearch tells calls that look at everything there is.
+func isSearch(r *http.Request) bool {
+	return r.Method == http.MethodPost && r.URL.RawPath == retentionPath
 }
 
 func isImport(r *http.Request) bool {

@@ -22,7 +22,6 @@ func laterCalls() []laterCall {
 		{method: http.MethodPost, path: "/v1/assets/{id}/plan"},
 		{method: http.MethodPost, path: "/v1/deletions"},
 		{method: http.MethodGet, path: "/v1/batches/{batch}"},
-		{method: http.MethodPost, path: "/v1/admin/retention", operator: true},
 		{method: http.MethodPost, path: "/v1/admin/sweep", operator: true},
 		{method: http.MethodPost, path: "/v1/admin/verify", operator: true},
 	}

@@ -43,6 +43,7 @@ type DependencyAPI interface {
 	dependency.ReversalAPI
 	dependency.OwnersAPI
 	dependency.ProofAPI
+	dependency.RetentionAPI
 }
 
 // Config says what is served. Auth, Metrics and Registerer are required, and at least one service.
@@ -58,7 +59,7 @@ type Config struct {
 	// Metrics answers /metrics, and Registerer takes what is measured here.
 	Metrics    http.Handler
 	Registerer prometheus.Registerer
-	// RequestTimeout bounds each request, but for the time that the caller asks to wait and for imports; default 10 s.
+	// RequestTimeout bounds each request, but for the time that the caller asks to wait and for imports and searches; default 10 s.
 	RequestTimeout time.Duration
 	Version        string
 	Logger         *slog.Logger // nil: nothing is logged
@@ -124,6 +125,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.followRoute()
 		s.watchingRoutes()
 		s.receiptRoutes()
+		s.retentionRoute()
 	}
 	if cfg.Asset != nil {
 		s.documentRoutes()

@@ -22,6 +22,7 @@ type acceptItem struct {
 	id   string
 	part string // empty: the whole asset
 	DeleteRequest
+	expired *expiry // set when retention asks: it goes only if it has expired still
 }
 
 type acceptResult struct {
@@ -216,6 +217,9 @@ func (w *acceptWorld) accept(ctx context.Context, it acceptItem) acceptResult {
 	}
 	if it.part != "" && !w.s.hasPart(n, it.part) {
 		return acceptResult{err: unknownPart(n.Kind, it.part)}
+	}
+	if it.expired != nil && !it.expired.still(w.s, n, w.now) {
+		return acceptResult{err: errKept}
 	}
 	key := Key{Subject: it.by.Subject, Key: it.IdempotencyKey}
 	if k, ok := w.known[key]; ok && it.IdempotencyKey != "" {

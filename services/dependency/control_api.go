@@ -54,6 +54,13 @@ type ProofAPI interface {
 	ReceiptKeys(ctx context.Context) (jose.JSONWebKeySet, error)
 }
 
+// RetentionAPI lets go what has expired.
+type RetentionAPI interface {
+	// Retention finds what has expired by the policy. With apply its deletion begins in the background, or is refused whole
+	// with problem.ShareExceeded.
+	Retention(ctx context.Context, apply bool) (Expired, error)
+}
+
 // Explanation is for an operator at night.
 type Explanation struct {
 	Deletion string `json:"deletion"`

@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,8 @@ func distinct(list []string) []string {
 	}
 	return list
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func compareLinks(a, b LinkTo) int {
 	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.To, b.To))

@@ -50,7 +50,9 @@ type PartState struct {
 	// Before is the generation that Deletion takes or took, when it deletes this part alone.
 	Before string `json:"before,omitempty"`
 	// Open are the deletions of this part alone that are not done; a part that was written again may have several.
-	Open     []string   `json:"open,omitempty"`
+	Open []string `json:"open,omitempty"`
+	// Since is when it was opened to be written again; its age counts from then on.
+	Since    *time.Time `json:"since,omitempty"`
 	ErasedAt *time.Time `json:"erased_at,omitempty"`
 	Reason   string     `json:"reason,omitempty"`
 }

@@ -91,7 +91,7 @@ func (w *acceptWorld) entombPart(it acceptItem, n Node) DeletionRecord {
 		Parts: map[string]string{it.part: before.Generation},
 		Steps: []Step{{Part: it.part, Generation: before.Generation, Status: StepWaiting}}})
 	n.setPart(it.part, PartState{Status: PartErasing, Generation: newGeneration(before.Generation), Deletion: d.ID, Before: before.Generation,
-		Open: append(slices.Clone(before.Open), d.ID)})
+		Since: before.Since, Open: append(slices.Clone(before.Open), d.ID)})
 	w.save(n)
 	w.request(d)
 	return d
@@ -121,7 +121,7 @@ func (n Node) openParts() (deletions []string) {
 func (w *world) revivePart(d DeletionRecord) {
 	n := w.nodes[d.Root]
 	p := partState(n, d.part())
-	n.setPart(d.part(), PartState{Status: PartPresent, Generation: p.Before, Open: without(p.Open, d.ID)})
+	n.setPart(d.part(), PartState{Status: PartPresent, Generation: p.Before, Since: p.Since, Open: without(p.Open, d.ID)})
 	w.save(n)
 }
 
@@ -157,7 +157,8 @@ func (w *world) reopen(ctx context.Context, n Node, part string) (Node, error) {
 	if records[p.Deletion].Status == Scheduled {
 		return n, partGone(n, part)
 	}
-	n.setPart(part, PartState{Status: PartPresent, Generation: p.Generation, Open: p.Open})
+	since := w.now
+	n.setPart(part, PartState{Status: PartPresent, Generation: p.Generation, Since: &since, Open: p.Open})
 	w.save(n)
 	return n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -31,6 +32,9 @@ type Config struct {
 	SendEvents   func([]saga.Flag)
 	// ReceiptKey signs receipts; nil: a key is made and kept with the graph.
 	ReceiptKey ed25519.PrivateKey
+	// Jitter picks a time from 0 to less than its argument, by which replicas put retention off, each its own; default at
+	// random.
+	Jitter func(time.Duration) time.Duration
 	// Nudge asks the relay of commands to look at once; nil: it looks at its next tick.
 	Nudge func()
 	// Stores is the way to the asset service; nil: what needs it answers problem.Unavailable.
@@ -41,7 +45,7 @@ type Config struct {
 
 // Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent
 // use and implements every interface of the API: AssetsAPI, DeletionsAPI, OperationsAPI, DrivingAPI, FollowingAPI,
-// WatchingAPI, ReversalAPI, OwnersAPI and ProofAPI.
+// WatchingAPI, ReversalAPI, OwnersAPI, ProofAPI and RetentionAPI.
 type Service struct {
 	cfg    Config
 	graph  Graph
@@ -61,6 +65,9 @@ type Service struct {
 
 	activity *activity
 	viewers  *viewers
+
+	retain          chan struct{} // a run of retention was asked for
+	retentionJitter time.Duration
 }
 
 // New makes a service. It starts nothing: Run of its parts is the composition root's.
@@ -86,9 +93,13 @@ func New(cfg Config) (*Service, error) {
 	if cfg.LookTimeout == 0 {
 		cfg.LookTimeout = 5 * time.Second
 	}
+	if cfg.Jitter == nil {
+		cfg.Jitter = rand.N[time.Duration]
+	}
 	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger,
 		receiptKeys: &receiptKeys{graph: cfg.Graph, configured: cfg.ReceiptKey}, sent: newSentBuffer(), waiting: newWaiters(),
-		activity: newActivity(), viewers: newViewers()}
+		activity: newActivity(), viewers: newViewers(),
+		retain: make(chan struct{}, 1), retentionJitter: cfg.Jitter(retentionJitterOf(cfg.Policy.Retention.Every))}
 	// One lane each: while one transaction runs, requests gather for the next (DESIGN section 4).
 	s.puts = batch.New(cfg.MaxBatch, 1, isolate(s.put, func(err error) putResult { return putResult{err: err} }))
 	s.linkings = batch.New(cfg.MaxBatch, 1, isolate(s.link, itself))

@@ -38,6 +38,7 @@ type Service struct {
 	trail     []dependency.AuditItem
 	told      chan struct{} // closed when the trail grows
 	paused    bool
+	expired   dependency.Expired
 }
 
 // New makes an empty service.

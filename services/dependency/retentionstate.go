@@ -1,0 +1,171 @@
+package dependency
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// settingRetention keeps what retentionState holds; being in the graph, it holds for every replica and over restarts.
+const settingRetention = "retention"
+
+// runClaim is how long a run stays with its replica after its last sign of life.
+const runClaim = time.Minute
+
+// startSpacing keeps replicas that start together from running retention one after the other.
+const startSpacing = 10 * time.Minute
+
+// errRunLost ends a run that another replica has taken over, or a person has begun anew.
+var errRunLost = errors.New("the run of retention is not ours any more")
+
+// retentionState is what is known of runs of retention.
+type retentionState struct {
+	// Policy is the hash of the policy under which a real run was confirmed, by a run by hand or by `first_run: apply`.
+	Policy string `json:"policy,omitempty"`
+	// Began is when the last run began.
+	Began time.Time `json:"began"`
+	// Run is the one under way.
+	Run *retentionRun `json:"run,omitempty"`
+}
+
+// retentionRun is one run: a count first, which the share brake decides on, then page after page from its mark on.
+type retentionRun struct {
+	ID      string    `json:"id"`
+	Policy  string    `json:"policy"` // hash
+	By      string    `json:"by"`
+	Apply   bool      `json:"apply"`
+	Counted bool      `json:"counted"`
+	Began   time.Time `json:"began"`
+	Mark    walkMark  `json:"mark"`
+	Tally   runTally  `json:"tally"`
+	// Holder is the replica that runs it, until Until.
+	Holder string    `json:"holder,omitempty"`
+	Until  time.Time `json:"until"`
+}
+
+// runTally counts what a run has done.
+type runTally struct {
+	Accepted int  `json:"accepted"`
+	Changed  int  `json:"changed"` // not expired any more when it was looked at again
+	Refused  int  `json:"refused"` // for another reason, which the log tells
+	Left     Left `json:"left"`
+}
+
+// changeRetention changes the state in a transaction; change tells whether there is anything to keep.
+func (s *Service) changeRetention(ctx context.Context, change func(tx Tx, state *retentionState) (keep bool, err error)) error {
+	return s.graph.Update(ctx, func(tx Tx) error {
+		var state retentionState
+		text, err := tx.Setting(ctx, settingRetention)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			if err := json.Unmarshal([]byte(text), &state); err != nil {
+				return fmt.Errorf("read the state of retention: %w", err)
+			}
+		}
+		keep, err := change(tx, &state)
+		if err != nil || !keep {
+			return err
+		}
+		b, err := json.Marshal(state)
+		if err != nil {
+			return err
+		}
+		return tx.SaveSetting(ctx, settingRetention, string(b))
+	})
+}
+
+// beginRetention makes the run that was asked for by hand, in the place of one under way.
+func (s *Service) beginRetention(ctx context.Context, by string, total int) error {
+	err := s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
+		now := s.now()
+		state.Policy, state.Began = s.policy.Hash, now
+		state.Run = &retentionRun{ID: newID(), Policy: s.policy.Hash, By: by, Apply: true, Counted: true, Began: now}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	s.log.Info("a run of retention was asked for", "by", by, "expired", total)
+	select {
+	case s.retain <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// takeRetention takes up the run that is to go on now, or makes the one that is due; nil when there is nothing to do.
+func (s *Service) takeRetention(ctx context.Context, atStart bool) (run *retentionRun, err error) {
+	err = s.changeRetention(ctx, func(tx Tx, state *retentionState) (bool, error) {
+		run = nil
+		now := s.now()
+		if r := state.Run; r != nil && r.Policy == s.policy.Hash {
+			if r.Holder != s.cfg.Replica && r.Until.After(now) {
+				return false, nil
+			}
+		} else {
+			_, stop, err := paused(ctx, tx)
+			if err != nil || stop || !s.retentionDue(*state, now, atStart) {
+				return false, err
+			}
+			apply := state.Policy == s.policy.Hash || s.policy.Retention.FirstRun == "apply"
+			if apply {
+				state.Policy = s.policy.Hash
+			}
+			state.Began = now
+			state.Run = &retentionRun{ID: newID(), Policy: s.policy.Hash, By: "schedule", Apply: apply, Began: now}
+		}
+		state.Run.Holder, state.Run.Until = s.cfg.Replica, now.Add(runClaim)
+		mine := *state.Run
+		run = &mine
+		return true, nil
+	})
+	return run, err
+}
+
+// retentionDue tells whether a run is to begin by itself: at the start of a process, and every so often.
+func (s *Service) retentionDue(state retentionState, now time.Time, atStart bool) bool {
+	every := s.policy.Retention.Every
+	switch {
+	case every <= 0 || len(s.expiringKinds()) == 0:
+		return false
+	case atStart:
+		return !state.Began.Add(min(every, startSpacing)).After(now)
+	}
+	return !state.Began.Add(every + s.retentionJitter).After(now)
+}
+
+// retentionJitterOf bounds by how much a replica puts off a run of the schedule.
+func retentionJitterOf(every time.Duration) time.Duration { return max(min(every/10, startSpacing), 1) }
+
+// noteRetention writes down how far the run is, and renews its claim.
+func (s *Service) noteRetention(ctx context.Context, run *retentionRun) error {
+	run.Until = s.now().Add(runClaim)
+	return s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
+		if !run.holds(state.Run) {
+			return false, errRunLost
+		}
+		mine := *run
+		state.Run = &mine
+		return true, nil
+	})
+}
+
+// endRetention forgets the run.
+func (s *Service) endRetention(ctx context.Context, run *retentionRun) error {
+	return s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
+		if !run.holds(state.Run) {
+			return false, errRunLost
+		}
+		state.Run = nil
+		return true, nil
+	})
+}
+
+// holds tells whether the run in the graph is this one, still held by its replica.
+func (r *retentionRun) holds(kept *retentionRun) bool {
+	return kept != nil && kept.ID == r.ID && kept.Holder == r.Holder
+}
