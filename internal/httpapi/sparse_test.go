@@ -18,10 +18,10 @@ func TestRequestsOfAnOutageDoNotFloodTheLog(t *testing.T) {
 		var out bytes.Buffer
 		s := &server{log: slog.New(slog.NewJSONHandler(&out, nil))}
 		for range 1000 {
-			s.documentOf(t.Context(), "a call", problem.New(problem.Unavailable, "no graph"))
+			_ = s.documentOf(t.Context(), "a call", problem.New(problem.Unavailable, "no graph"))
 		}
 		time.Sleep(sparseEvery) //nolint:forbidigo // because the time is that of the bubble
-		s.documentOf(t.Context(), "a call", context.DeadlineExceeded)
+		_ = s.documentOf(t.Context(), "a call", context.DeadlineExceeded)
 
 		var lines []map[string]any
 		for line := range bytes.Lines(out.Bytes()) {

@@ -83,6 +83,18 @@ func New(t *testing.T, binary string, s *stores.Stores, resendAfter time.Duratio
 	return c
 }
 
+// AddKinds adds lines of YAML to the policy's kinds, for processes that start from now on.
+func (c *Cluster) AddKinds(yaml string) {
+	c.t.Helper()
+	text, err := os.ReadFile(c.policy)
+	if err == nil {
+		err = os.WriteFile(c.policy, append(text, yaml...), 0o600)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 // With gives the processes of a role, in the order of their start.
 func (c *Cluster) With(role Role) (list []*Process) {
 	for _, p := range c.processes {

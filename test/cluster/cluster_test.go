@@ -20,6 +20,9 @@ func TestCluster(t *testing.T) {
 	}
 	t.Run("a worker is frozen, and wakes when the asset lives again, before", func(t *testing.T) { frozenWorkers(t, binary) })
 	t.Run("a store fails", func(t *testing.T) { failingStores(t, binary) })
+	t.Run("processes are asked to end with a lot in hand", func(t *testing.T) { gracefulStop(t, binary) })
+	t.Run("the ledger is lost, and is older than the graph", func(t *testing.T) { forgottenLedger(t, binary) })
+	t.Run("a bucket refuses everything, and others go on", func(t *testing.T) { deniedBucket(t, binary) })
 	t.Run("the leader of three broker nodes is killed, and cut off", func(t *testing.T) { brokerNodes(t, binary) })
 	t.Run("the broker loses everything, and", func(t *testing.T) { wipedBroker(t, binary) })
 }

@@ -79,10 +79,16 @@ func (s *Stores) Open(t *testing.T) {
 	s.documents = c.Database(strings.Trim(u.Path, "/"))
 	s.objects = s3.New(s3.Options{BaseEndpoint: &s.Endpoint, Region: s.Region, UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(s.Access, s.Secret, "")})
-	if _, err := s.objects.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &s.Bucket}); err != nil {
+	s.CreateBucket(t, s.Bucket)
+}
+
+// CreateBucket makes a bucket, with versions.
+func (s *Stores) CreateBucket(t *testing.T, name string) {
+	t.Helper()
+	if _, err := s.objects.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.objects.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &s.Bucket,
+	if _, err := s.objects.PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &name,
 		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}); err != nil {
 		t.Fatal(err)
 	}
