@@ -50,13 +50,16 @@ func (b *bus) signalLost() {
 const streamsEvery = 15 * time.Second
 
 // watch tells the dependency service when the streams were made: at the start, when this process made one anew, and every
-// now and then.
+// now and then. It also removes what a killed broker has kept although it was acknowledged.
 func (b *bus) watch(p *process, deps *dependency.Service) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for failures := 0; ; {
 			made, err := b.Made(ctx)
 			if err == nil {
 				err = deps.NoteStreams(ctx, made[p.names.Commands().Name], made[p.names.Events().Name])
+			}
+			if err == nil {
+				err = b.RemoveAcknowledged(ctx)
 			}
 			if err == nil {
 				failures = 0
@@ -67,7 +70,7 @@ func (b *bus) watch(p *process, deps *dependency.Service) func(context.Context) 
 			}
 			failures++
 			if failures == 1 && ctx.Err() == nil {
-				p.log.Warn("cannot tell whether the broker lost its streams; it is looked at again", "error", err)
+				p.log.Warn("cannot look after the broker's streams; it is tried again", "error", err)
 			}
 			if !rest(ctx, preparePace.Delay(failures)) {
 				return nil

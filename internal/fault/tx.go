@@ -119,6 +119,14 @@ func (t *tx) CountDeletions(ctx context.Context, f dependency.DeletionFilter) (i
 	return read(t, "CountDeletions", 1, func() (int, error) { return t.Tx.CountDeletions(ctx, f) })
 }
 
+func (t *tx) Overdue(ctx context.Context, dueBefore time.Time, limit int) ([]dependency.DeletionRecord, error) {
+	return read(t, "Overdue", 1, func() ([]dependency.DeletionRecord, error) { return t.Tx.Overdue(ctx, dueBefore, limit) })
+}
+
+func (t *tx) CountIncomplete(ctx context.Context, stalledSince time.Time) (dependency.Incomplete, error) {
+	return read(t, "CountIncomplete", 1, func() (dependency.Incomplete, error) { return t.Tx.CountIncomplete(ctx, stalledSince) })
+}
+
 func (t *tx) ListErasures(ctx context.Context, deletion string, after, limit int) ([]dependency.Erasure, error) {
 	return read(t, "ListErasures", 1, func() ([]dependency.Erasure, error) { return t.Tx.ListErasures(ctx, deletion, after, limit) })
 }

@@ -54,11 +54,19 @@ func (b *Bus) ensure(ctx context.Context) (created, anew []string, err error) {
 		if err := b.ensureConsumer(ctx, stream, want); err != nil {
 			return created, anew, fmt.Errorf("ensure consumer %s: %w", want.Durable, err)
 		}
-		if err := removeAcknowledged(ctx, b.js, stream, want.Durable); err != nil {
-			return created, anew, fmt.Errorf("remove what %s has acknowledged: %w", want.Durable, err)
+	}
+	return created, anew, b.RemoveAcknowledged(ctx)
+}
+
+// RemoveAcknowledged removes from the work queues what was acknowledged, and a broker that was killed has kept. Nothing
+// tells us when a broker was killed, so it is called every now and then; what is not there is no error.
+func (b *Bus) RemoveAcknowledged(ctx context.Context) error {
+	for stream, c := range b.consumers() {
+		if err := removeAcknowledged(ctx, b.js, stream, c.Durable); err != nil && !missing(err) {
+			return fmt.Errorf("remove what %s has acknowledged: %w", c.Durable, err)
 		}
 	}
-	return created, anew, nil
+	return nil
 }
 
 // streams are the settings of the contract.

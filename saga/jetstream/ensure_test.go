@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -139,6 +140,46 @@ func TestWhatABrokerKeptOfTheAcknowledgedIsRemovedAndTheRestStays(t *testing.T) 
 	}
 	if n := left(); n != 3 {
 		t.Errorf("the first two are acknowledged, and one behind another that is not: want 3, got %d", n)
+	}
+}
+
+func TestWhatABrokerKeptGoesWithoutARestartOfOurs(t *testing.T) {
+	b := startBroker(t)
+	admin := b.admin()
+	bus := b.bus(names, jetstream.Options{})
+	if err := bus.RemoveAcknowledged(t.Context()); err != nil {
+		t.Errorf("without any stream: %v", err)
+	}
+	for _, q := range []struct {
+		stream   events.Stream
+		consumer string
+	}{{names.Commands(), names.EraseConsumer()}, {names.Reports(), names.ReportConsumer()}} {
+		stream, err := admin.CreateStream(t.Context(), driver.StreamConfig{Name: q.stream.Name, Subjects: []string{q.stream.Subjects}}) // keeps all
+		if err != nil {
+			t.Fatal(err)
+		}
+		consumer, err := stream.CreateConsumer(t.Context(), driver.ConsumerConfig{Durable: q.consumer, AckPolicy: driver.AckExplicitPolicy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			if _, err := admin.Publish(t.Context(), strings.Replace(q.stream.Subjects, ">", fmt.Sprint(i), 1), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		msg, err := consumer.Next()
+		if err == nil {
+			err = msg.DoubleAck(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := bus.RemoveAcknowledged(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := stream.Info(t.Context()); err != nil || info.State.Msgs != 2 || info.State.FirstSeq != 2 {
+			t.Errorf("%s: %+v, %v; want the two that are not acknowledged", q.stream.Name, info.State, err)
+		}
 	}
 }
 

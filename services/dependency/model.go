@@ -103,6 +103,7 @@ type DeletionRecord struct {
 	DueAt       time.Time
 	SentAt      time.Time // zero: not yet
 	CompletedAt time.Time // zero: not yet
+	StalledAt   time.Time // when the trail told that it is stalled; zero: it has not
 	Total       int       // assets it took along
 	Done        int       // of them deleted
 	Blocked     *Blocked

@@ -122,8 +122,19 @@ type DeletionTx interface {
 	SaveErasures(ctx context.Context, erasures []Erasure) error
 	// ListErasures pages through a deletion in order of Position; after is the last Position seen, -1 to begin.
 	ListErasures(ctx context.Context, deletion string, after, limit int) ([]Erasure, error)
+	// Overdue gives deletions that are deleting, due before the time, and whose StalledAt is not set, the longest due first.
+	Overdue(ctx context.Context, dueBefore time.Time, limit int) ([]DeletionRecord, error)
+	// CountIncomplete looks at the deletions that are deleting.
+	CountIncomplete(ctx context.Context, stalledSince time.Time) (Incomplete, error)
 	// DueErasures gives erasures that are not done and whose CheckAt has come, oldest CheckAt first.
 	DueErasures(ctx context.Context, now time.Time, limit int) ([]Erasure, error)
+}
+
+// Incomplete tells of the deletions that are deleting.
+type Incomplete struct {
+	Oldest  time.Time      // the earliest DueAt; zero: there is none
+	Stalled int            // how many are due before the time given
+	Blocked map[string]int // how many are blocked, by reason; nil: none
 }
 
 // ErasureKey names an Erasure.

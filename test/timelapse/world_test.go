@@ -143,7 +143,7 @@ func (w *world) start() *replica {
 	erase := saga.Worker{Name: "erase", Subscriber: w.bus.Commands(), Handle: w.counted(eraser.HandleMessage), Park: eraser.Park, Logger: log}
 	ctx, cancel := context.WithCancel(w.ctx)
 	var parts sync.WaitGroup
-	for _, run := range []func(context.Context) error{commands.Run, feed.Run, deps.RunSent, deps.RunResend, reports.Run, erase.Run} {
+	for _, run := range []func(context.Context) error{commands.Run, feed.Run, deps.RunSent, deps.RunResend, deps.RunStalled, reports.Run, erase.Run} {
 		parts.Go(func() {
 			if err := run(ctx); err != nil {
 				w.Errorf("a part ended with: %v", err)

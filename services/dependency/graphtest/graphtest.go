@@ -21,6 +21,7 @@ func Run(t *testing.T, open func(t *testing.T) dependency.Graph) {
 		{"links", testLinks},
 		{"link model", testLinkModel},
 		{"deletions", testDeletions},
+		{"incomplete", testIncomplete},
 		{"erasures", testErasures},
 		{"commands", testCommands},
 		{"trail", testTrail},

@@ -102,6 +102,7 @@ func encodeDeletion(d dependency.DeletionRecord) (params, error) {
 		"id": d.ID, "root": text(d.Root), "owner": text(d.Owner), "parts": texts(d.Parts), "status": string(d.Status),
 		"requested_by": text(d.RequestedBy), "reason": text(d.Reason), "traceparent": text(d.TraceParent), "batch": text(d.Batch), "policy": text(d.Policy),
 		"requested_at": moment(d.RequestedAt), "due_at": moment(d.DueAt), "sent_at": moment(d.SentAt), "completed_at": moment(d.CompletedAt),
+		"stalled_at": moment(d.StalledAt), "blocked_reason": blockedReason(d.Blocked),
 		"total": d.Total, "done": d.Done, "blocked": blocked,
 	}, nil
 }
@@ -110,7 +111,7 @@ func decodeDeletion(p properties) (dependency.DeletionRecord, error) {
 	d := dependency.DeletionRecord{
 		ID: p.text("id"), Root: p.text("root"), Owner: p.text("owner"), Parts: p.texts("parts"), Status: dependency.Status(p.text("status")),
 		RequestedBy: p.text("requested_by"), Reason: p.text("reason"), TraceParent: p.text("traceparent"), Batch: p.text("batch"), Policy: p.text("policy"),
-		RequestedAt: p.moment("requested_at"), DueAt: p.moment("due_at"), SentAt: p.moment("sent_at"), CompletedAt: p.moment("completed_at"),
+		RequestedAt: p.moment("requested_at"), DueAt: p.moment("due_at"), SentAt: p.moment("sent_at"), CompletedAt: p.moment("completed_at"), StalledAt: p.moment("stalled_at"),
 		Total: int(p.number("total")), Done: int(p.number("done")),
 	}
 	return d, p.object("blocked", &d.Blocked)

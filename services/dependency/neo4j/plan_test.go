@@ -147,6 +147,8 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 		note(tx.ListDeletions(ctx, f))
 		note(tx.CountDeletions(ctx, f))
 	}
+	note(tx.Overdue(ctx, now, 10))
+	note(tx.CountIncomplete(ctx, now))
 	note(tx.Erasures(ctx, keys))
 	note(tx.ListErasures(ctx, "d", -1, 10))
 	note(tx.DueErasures(ctx, now, 10))

@@ -18,6 +18,8 @@ func schema() []string {
 		"CREATE INDEX IF NOT EXISTS FOR (n:<asset>) ON (n.<kind>, n.<id>)",
 		"CREATE CONSTRAINT IF NOT EXISTS FOR (d:Deletion) REQUIRE d.id IS UNIQUE",
 		"CREATE INDEX IF NOT EXISTS FOR (d:Deletion) ON (d.status, d.id)",
+		"CREATE INDEX IF NOT EXISTS FOR (d:Deletion) ON (d.status, d.due_at)",
+		"CREATE INDEX IF NOT EXISTS FOR (d:Deletion) ON (d.blocked_reason)",
 		"CREATE INDEX IF NOT EXISTS FOR (d:Deletion) ON (d.owner, d.id)",
 		"CREATE INDEX IF NOT EXISTS FOR (d:Deletion) ON (d.batch, d.id)",
 		"CREATE CONSTRAINT IF NOT EXISTS FOR (e:Erasure) REQUIRE (e.deletion, e.asset) IS UNIQUE",

@@ -11,10 +11,10 @@ import (
 var deletions = table[dependency.DeletionRecord]{
 	name: "deletions", key: 1,
 	columns: []string{"id", "root", "owner", "status", "batch", "requested_by", "reason", "trace_parent", "requested_at", "due_at", "sent_at",
-		"completed_at", "total", "done", "policy", "parts", "blocked"},
+		"completed_at", "stalled_at", "total", "done", "policy", "parts", "blocked"},
 	bind: func(d *dependency.DeletionRecord) []any {
 		return []any{&d.ID, &d.Root, &d.Owner, &d.Status, &d.Batch, &d.RequestedBy, &d.Reason, &d.TraceParent, micros{&d.RequestedAt}, micros{&d.DueAt},
-			micros{&d.SentAt}, micros{&d.CompletedAt}, &d.Total, &d.Done, &d.Policy, document{&d.Parts}, document{&d.Blocked}}
+			micros{&d.SentAt}, micros{&d.CompletedAt}, micros{&d.StalledAt}, &d.Total, &d.Done, &d.Policy, document{&d.Parts}, document{&d.Blocked}}
 	},
 }
 
