@@ -26,6 +26,7 @@ var (
 	_ dependency.WatchingAPI   = (*Client)(nil)
 	_ dependency.ReversalAPI   = (*Client)(nil)
 	_ dependency.OwnersAPI     = (*Client)(nil)
+	_ dependency.PlanningAPI   = (*Client)(nil)
 	_ dependency.ProofAPI      = (*Client)(nil)
 )
 

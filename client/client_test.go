@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tombstone-project/tombstone/client"
 	"github.com/tombstone-project/tombstone/internal/httpapi"
@@ -185,6 +186,20 @@ func TestDeletions(t *testing.T) {
 	}
 }
 
+func TestPlan(t *testing.T) {
+	c, s := dial(t)
+	ctx := t.Context()
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "a/b", mesh)))
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "user", dependency.Put{Kind: apitest.Kind, Links: &[]dependency.LinkTo{{Type: apitest.LinkType, To: "a/b"}}})))
+	for _, r := range []dependency.PlanRequest{{}, {WithDependants: true}} {
+		want, err := s.Plan(dependency.WithCaller(ctx, dependency.Caller{Operator: true}), "a/b", r)
+		got := must[dependency.Plan](t)(c.Plan(ctx, "a/b", r))
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%+v (-want +got):\n%s%v", r, diff, err)
+		}
+	}
+}
+
 func first(a dependency.Asset, _ dependency.Outcome, err error) (dependency.Asset, error) {
 	return a, err
 }
@@ -205,7 +220,7 @@ func TestRefusalsComeBackByName(t *testing.T) {
 	if _, _, err = c.PutAsset(ctx, "x", dependency.Put{Kind: "nothing"}); !errors.Is(err, problem.UnknownKind) || problem.As(err).Field != "kind" {
 		t.Errorf("unknown kind: %v", err)
 	}
-	if _, err = c.Plan(ctx, "a", true); !errors.Is(err, problem.NotImplemented) {
+	if _, err = c.Plan(ctx, "nobody", dependency.PlanRequest{}); !errors.Is(err, problem.NotFound) {
 		t.Errorf("plan: %v", err)
 	}
 }

@@ -34,7 +34,11 @@ func (c *Client) delete(ctx context.Context, path string, r dependency.DeleteReq
 	if len(q) > 0 {
 		path += "?" + q.Encode()
 	}
-	return c.deletion(ctx, request{method: http.MethodDelete, path: path, header: deleteHeader(r), extra: r.Wait})
+	extra := r.Wait
+	if r.IfPlan != "" {
+		extra += planTime
+	}
+	return c.deletion(ctx, request{method: http.MethodDelete, path: path, header: deleteHeader(r), extra: extra})
 }
 
 // deletion makes a call that is answered by a deletion.

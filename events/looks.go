@@ -52,3 +52,11 @@ type Unseen struct {
 	Reason string `json:"reason"`         // as `blocked` of a deletion has it
 	Detail string `json:"detail,omitempty"`
 }
+
+// String tells the obstacle.
+func (u Unseen) String() string {
+	if u.Detail == "" {
+		return u.Reason
+	}
+	return u.Reason + ": " + u.Detail
+}

@@ -147,7 +147,7 @@ func printDeletion(p *program, d dependency.Deletion) {
 // dryRun shows what each deletion would take.
 func (c *deleteCmd) dryRun(p *program, api *client.Client) error {
 	refused, err := c.each(p, func(id string) error {
-		plan, err := api.Plan(p.ctx, id, c.WithDependants)
+		plan, err := api.Plan(p.ctx, id, dependency.PlanRequest{WithDependants: c.WithDependants})
 		return c.finish(p, err, func() { printPlan(p, id, plan) })
 	})
 	if err == nil && refused {
@@ -156,15 +156,42 @@ func (c *deleteCmd) dryRun(p *program, api *client.Client) error {
 	return err
 }
 
-func printPlan(p *program, id string, plan client.Plan) {
-	_, _ = fmt.Fprintf(p.out, "%s: would delete %s with %s, %d bytes; plan %s\n",
-		safe(id), count(len(plan.Assets), "asset"), count(len(plan.Objects), "object version"), plan.Bytes, safe(plan.Hash))
+// printPlan prints everything that would go, one thing a line.
+func printPlan(p *program, id string, plan dependency.Plan) {
+	_, _ = fmt.Fprintf(p.out, "%s: would delete %s with %s and %s, %d bytes; plan %s\n", safe(id), count(len(plan.Assets), "asset"),
+		count(len(plan.Documents), "document"), count(len(plan.Objects), "object version"), plan.Bytes, safe(plan.Hash))
+	if plan.BlockersTotal > 0 {
+		_, _ = fmt.Fprintf(p.out, "%s: would be refused: %s in the way\n", safe(id), count(plan.BlockersTotal, "asset"))
+	}
 	var rows [][]string
+	for _, b := range plan.Blockers {
+		rows = append(rows, []string{"  blocked by", b.Asset, b.Type})
+	}
 	for _, a := range plan.Assets {
 		rows = append(rows, []string{"  asset", a.ID, a.Why})
 	}
-	for _, b := range plan.Blockers {
-		rows = append(rows, []string{"  blocked", b.Asset, b.Type})
+	for _, l := range plan.Links {
+		rows = append(rows, []string{"  detached", l.From, l.Type + " " + l.To})
+	}
+	for _, id := range plan.Kept {
+		rows = append(rows, []string{"  kept", id, "on hold"})
+	}
+	for _, d := range plan.Documents {
+		rows = append(rows, []string{"  document", d.Collection + "/" + d.Key})
+	}
+	for _, o := range plan.Objects {
+		rows = append(rows, []string{"  object", o.Bucket + "/" + o.Key, objectForm(o)})
 	}
 	table(p.out, rows...)
+}
+
+// objectForm tells what there is under a key.
+func objectForm(o dependency.PlannedObject) string {
+	switch {
+	case o.Marker:
+		return "delete marker " + o.Version
+	case o.Upload:
+		return "unfinished upload " + o.Version
+	}
+	return fmt.Sprintf("version %s, %d bytes", o.Version, o.Bytes)
 }

@@ -81,7 +81,14 @@ func TestDelete(t *testing.T) {
 	t.Run("--dry-run asks for the plan and deletes nothing", func(t *testing.T) {
 		s := serve(t)
 		create(t, s, "a")
-		tombstone(t, "delete", "a", "--dry-run").fails(exitFailed, "a: not-implemented: POST /v1/assets/{id}/plan")
+		put(t, s, "user", dependency.Put{Kind: apitest.Kind, Links: &[]dependency.LinkTo{{Type: apitest.LinkType, To: "a"}}})
+		if r := tombstone(t, "delete", "a", "--dry-run").done(); !strings.Contains(r.stdout, "a: would be refused: 1 asset in the way") {
+			t.Errorf("stdout %q", r.stdout)
+		}
+		if r := tombstone(t, "delete", "a", "--dry-run", "--with-dependants").done(); !strings.Contains(r.stdout, "would delete 2 assets") {
+			t.Errorf("stdout %q", r.stdout)
+		}
+		tombstone(t, "delete", "nobody", "--dry-run").fails(exitFailed, "nobody: not-found")
 		if n := len(s.Requests()); n != 0 {
 			t.Errorf("%d deletions were asked for", n)
 		}
@@ -89,7 +96,8 @@ func TestDelete(t *testing.T) {
 }
 
 func TestPrintPlan(t *testing.T) {
-	plan := `{"hash":"h","bytes":12,"assets":[{"id":"a","why":"requested"},{"id":"b\u001b","why":"PART_OF a"}],"objects":[{"key":"k"}],"blockers":[{"type":"DEPENDS_ON","asset":"c"}]}`
+	plan := `{"hash":"h","bytes":12,"assets":[{"id":"a","why":"requested"},{"id":"b\u001b","why":"PART_OF a"}],"objects":[{"bucket":"b","key":"k","version":"v","bytes":12},{"bucket":"b","key":"k","version":"m","marker":true},{"bucket":"b","key":"k","version":"u","upload":true}],` +
+		`"documents":[{"collection":"notes","key":"n"}],"links":[{"from":"x","type":"REFERENCES","to":"a"}],"kept":["h"],"blockers":[{"type":"DEPENDS_ON","asset":"c"}],"blockers_total":1}`
 	server := http.NewServeMux()
 	server.HandleFunc("POST /v1/assets/a/plan", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -103,8 +111,18 @@ func TestPrintPlan(t *testing.T) {
 	go func() { _ = s.Serve(l) }()
 	defer func() { _ = s.Close() }()
 	t.Setenv("TOMBSTONE_URL", "http://"+l.Addr().String())
-	want := "a: would delete 2 assets with 1 object version, 12 bytes; plan h\n" +
-		"  asset    a        requested\n  asset    b\\u001b  PART_OF a\n  blocked  c        DEPENDS_ON\n"
+	want := `a: would delete 2 assets with 1 document and 3 object versions, 12 bytes; plan h
+a: would be refused: 1 asset in the way
+  blocked by  c        DEPENDS_ON
+  asset       a        requested
+  asset       b\u001b  PART_OF a
+  detached    x        REFERENCES a
+  kept        h        on hold
+  document    notes/n
+  object      b/k  version v, 12 bytes
+  object      b/k  delete marker m
+  object      b/k  unfinished upload u
+`
 	if got := tombstone(t, "delete", "a", "--dry-run").done().stdout; got != want {
 		t.Errorf("got\n%s", got)
 	}

@@ -60,6 +60,10 @@ func (s *server) timeout(r *http.Request) time.Duration {
 		return followTimeout
 	case isSearch(r):
 		return searchTimeout
+	case isPlan(r):
+		return s.cfg.RequestTimeout + planTimeout
+	case r.Method == http.MethodDelete && r.Header.Get("If-Plan") != "":
+		return s.cfg.RequestTimeout + planTimeout + preferredWait(r.Header.Values("Prefer"))
 	case r.Method == http.MethodDelete:
 		return s.cfg.RequestTimeout + preferredWait(r.Header.Values("Prefer"))
 	}

@@ -19,7 +19,6 @@ type laterCall struct {
 // laterCalls are those of the dependency service. A row goes when its call comes.
 func laterCalls() []laterCall {
 	return []laterCall{
-		{method: http.MethodPost, path: "/v1/assets/{id}/plan"},
 		{method: http.MethodPost, path: "/v1/deletions"},
 		{method: http.MethodGet, path: "/v1/batches/{batch}"},
 		{method: http.MethodPost, path: "/v1/admin/sweep", operator: true},

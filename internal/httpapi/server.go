@@ -42,6 +42,7 @@ type DependencyAPI interface {
 	dependency.WatchingAPI
 	dependency.ReversalAPI
 	dependency.OwnersAPI
+	dependency.PlanningAPI
 	dependency.ProofAPI
 	dependency.RetentionAPI
 }
@@ -113,6 +114,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.linkRoutes()
 		s.importRoute()
 		s.deleteRoute()
+		s.planRoute()
 		s.deletePartRoute()
 		s.deletionRoutes()
 		s.cancelRoute()

@@ -59,7 +59,7 @@ func TestCallers(t *testing.T) {
 	})
 	t.Run("what belongs to another owner does not exist, also for calls that come later", func(t *testing.T) {
 		for _, call := range [][2]string{
-			{"GET", "/v1/assets/b"}, {"DELETE", "/v1/assets/b"}, {"GET", "/v1/assets/b/dependants"}, {"POST", "/v1/assets/b/plan"},
+			{"GET", "/v1/assets/b"}, {"DELETE", "/v1/assets/b"}, {"GET", "/v1/assets/b/dependants"},
 			{"DELETE", "/v1/assets/b/parts/payload"}, {"PUT", "/v1/assets/b"}, {"GET", "/v1/assets/b/documents/description"},
 			{"GET", "/v1/deletions/" + did},
 			{"GET", "/v1/deletions/" + did + "/explain"}, {"GET", "/v1/deletions/" + did + "/events"}, {"POST", "/v1/deletions/" + did + "/cancel"},
@@ -71,6 +71,7 @@ func TestCallers(t *testing.T) {
 				t.Errorf("%v tells the owner: %s", call, a.Body)
 			}
 		}
+		c.as("bob", "POST", "/v1/assets/b/plan", "{}").problem(404, "not-found", "")
 	})
 	t.Run("health, metrics and pages need no caller", func(t *testing.T) {
 		for _, target := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/"} {
@@ -83,8 +84,7 @@ func TestLaterCallsSayWhatIsMissing(t *testing.T) {
 	c, _ := serve(t)
 	c.call("PUT", "/v1/assets/a", mesh).want(201)
 	for _, call := range [][2]string{
-		{"POST", "/v1/assets/a/plan"}, {"POST", "/v1/deletions"},
-		{"POST", "/v1/admin/sweep"},
+		{"POST", "/v1/deletions"}, {"POST", "/v1/admin/sweep"},
 	} {
 		got := c.call(call[0], call[1], "").problem(501, "not-implemented", "")
 		if detail, _ := got["detail"].(string); !strings.HasPrefix(detail, call[0]+" /") {

@@ -23,12 +23,15 @@ type acceptItem struct {
 	part string // empty: the whole asset
 	DeleteRequest
 	expired *expiry // set when retention asks: it goes only if it has expired still
+	// seen is the plan as of just before the transaction, where IfPlan asks for one.
+	seen *planHash
 }
 
 type acceptResult struct {
 	deletion Deletion
 	err      error
 	closure  bool // it needs a closure, and so a turn of its own
+	unseen   bool // nothing stands against it but IfPlan, which cannot be compared before the stores were looked into
 }
 
 // Delete is T1: it checks, and in one graph transaction turns the node into a tombstone and writes the command flag. See
@@ -46,6 +49,9 @@ func (s *Service) delete(ctx context.Context, it acceptItem) (Deletion, error) {
 		return Deletion{}, assetNotFound(it.id)
 	}
 	res, err := s.acceptances.Do(ctx, it)
+	if err == nil && res.unseen {
+		res, err = s.acceptAsPlanned(ctx, it)
+	}
 	if err != nil {
 		return Deletion{}, err
 	}
@@ -53,6 +59,23 @@ func (s *Service) delete(ctx context.Context, it acceptItem) (Deletion, error) {
 		return res.deletion, res.err
 	}
 	return s.await(ctx, res.deletion, it.Wait)
+}
+
+// acceptAsPlanned looks into the stores, and asks again: what the stores hold is compared just before the transaction, and
+// the rest in it.
+func (s *Service) acceptAsPlanned(ctx context.Context, it acceptItem) (acceptResult, error) {
+	for {
+		seen, err := s.planNow(ctx, it)
+		switch p := problem.As(err); {
+		case err == nil:
+			it.seen = &seen
+		case p == nil || p.Name == problem.Unavailable:
+			return acceptResult{}, err
+		} // any other refusal is one of an asset that has changed just now, and the transaction's to give
+		if res, err := s.acceptances.Do(ctx, it); err != nil || !res.unseen {
+			return res, err
+		}
+	}
 }
 
 // accept is one transaction of requests. What was refused only because of dependants is looked at again while others of

@@ -66,12 +66,19 @@ func newBench(t *testing.T) *bench {
 
 func benchOn(t *testing.T, g dependency.Graph, text string) *bench {
 	t.Helper()
+	return benchWith(t, g, text, func(*dependency.Config) {})
+}
+
+func benchWith(t *testing.T, g dependency.Graph, text string, change func(*dependency.Config)) *bench {
+	t.Helper()
 	b := &bench{t: t, graph: g, clock: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 		ctx: dependency.WithCaller(t.Context(), dependency.Caller{Subject: "olga", Owner: "acme", Operator: true})}
-	var err error
-	b.Service, err = dependency.New(dependency.Config{Graph: g, Policy: parse(t, text), Now: b.now,
+	cfg := dependency.Config{Graph: g, Policy: parse(t, text), Now: b.now,
 		SendCommands: func(f []saga.Flag) { b.mu.Lock(); defer b.mu.Unlock(); b.commands = append(b.commands, f...) },
-		SendEvents:   func(f []saga.Flag) { b.mu.Lock(); defer b.mu.Unlock(); b.events = append(b.events, f...) }})
+		SendEvents:   func(f []saga.Flag) { b.mu.Lock(); defer b.mu.Unlock(); b.events = append(b.events, f...) }}
+	change(&cfg)
+	var err error
+	b.Service, err = dependency.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,15 +32,22 @@ func (w *acceptWorld) readWider(ctx context.Context, ids []string) error {
 
 // acceptClosure decides a request that takes others along. It goes whole or not at all.
 func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptResult, error) {
-	if it.IfPlan != "" {
-		return acceptResult{err: problem.New(problem.NotImplemented, "If-Plan is not available yet")}, nil
-	}
 	c, err := findClosure(ctx, w.world, w.s.policy, it.id, it.WithDependants)
 	if err != nil {
 		return acceptResult{}, err
 	}
 	if refusal := w.refuseClosure(c); refusal != nil {
 		return acceptResult{err: refusal}, nil
+	}
+	if it.IfPlan != "" {
+		if it.seen == nil {
+			return acceptResult{unseen: true}, nil
+		}
+		now := c.sum().hash()
+		now.objects, now.bytes = it.seen.objects, it.seen.bytes
+		if now.String() != it.IfPlan {
+			return acceptResult{err: planChanged(it.IfPlan, now)}, nil
+		}
 	}
 	d := w.entomb(it, c.order, c.why)
 	for _, l := range c.hide {
@@ -54,10 +61,8 @@ func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptR
 
 // refuseClosure finds what stands against the whole.
 func (w *acceptWorld) refuseClosure(c *closure) error {
-	limit := w.s.policy.Limits.MaxAssetsPerDeletion
-	if n := len(c.order); n > limit {
-		return problem.New(problem.TooManyAssets, "this would delete %d assets, more than limits.max_assets_per_deletion (%d); delete parts of it first, or raise the limit", n, limit).
-			With("assets_total", n)
+	if err := tooManyAssets(c); err != nil {
+		return err
 	}
 	for _, id := range c.order {
 		if n := w.nodes[id]; n.Hold != nil {
@@ -67,6 +72,15 @@ func (w *acceptWorld) refuseClosure(c *closure) error {
 	if len(c.blockers) > 0 {
 		first := distinct(keysOf(c.blockers))
 		return hasDependants(c.order[0], Dependants{First: first[:min(len(first), dependantsShown)], Total: len(first)})
+	}
+	return nil
+}
+
+func tooManyAssets(c *closure) error {
+	limit := c.policy.Limits.MaxAssetsPerDeletion
+	if n := len(c.order); n > limit {
+		return problem.New(problem.TooManyAssets, "this would delete %d assets, more than limits.max_assets_per_deletion (%d); delete parts of it first, or raise the limit", n, limit).
+			With("assets_total", n)
 	}
 	return nil
 }

@@ -12,10 +12,14 @@ import (
 type world struct {
 	tx  Tx
 	now time.Time
+	// planning: nothing is locked, and nothing will be written.
+	planning bool
 
 	nodes map[string]Node
 	dirty map[string]bool
-	usage map[string]Usage // deltas
+	// adopted nodes were there before us, and have got their generation here
+	adopted map[string]bool
+	usage   map[string]Usage // deltas
 	// places to give to assets
 	places map[string]string
 
@@ -29,13 +33,15 @@ type world struct {
 }
 
 func newWorld(tx Tx, now time.Time) *world {
-	return &world{tx: tx, now: now, nodes: map[string]Node{}, dirty: map[string]bool{}, usage: map[string]Usage{}, places: map[string]string{}}
+	return &world{tx: tx, now: now, nodes: map[string]Node{}, dirty: map[string]bool{}, adopted: map[string]bool{}, usage: map[string]Usage{}, places: map[string]string{}}
 }
 
 // load locks and reads nodes; it comes before every other read that decides.
 func (w *world) load(ctx context.Context, l Locks) error {
-	if err := w.tx.Lock(ctx, l); err != nil {
-		return err
+	if !w.planning {
+		if err := w.tx.Lock(ctx, l); err != nil {
+			return err
+		}
 	}
 	nodes, err := w.tx.Nodes(ctx, l.Assets)
 	if err != nil {
@@ -47,7 +53,7 @@ func (w *world) load(ctx context.Context, l Locks) error {
 			if n.CreatedAt.IsZero() {
 				n.CreatedAt, n.UpdatedAt = w.now, w.now
 			}
-			w.dirty[id] = true
+			w.dirty[id], w.adopted[id] = true, true
 		}
 		w.nodes[id] = n
 	}
