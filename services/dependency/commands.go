@@ -122,7 +122,7 @@ func (s *Service) flags(commands []Command, deletions map[string]DeletionRecord,
 	var flags []saga.Flag
 	for _, c := range commands {
 		d, e := deletions[c.Deletion], erasures[ErasureKey{c.Deletion, c.Asset}]
-		data := events.Erase{Deletion: d.ID, Asset: e.Asset, Kind: e.Kind, Owner: e.Owner, Generation: e.Generation, Parts: e.Parts,
+		data := events.Erase{Deletion: d.ID, Asset: e.Asset, Kind: e.Kind, Owner: e.Owner, Generation: e.Generation, Parts: e.wanted(),
 			By: d.RequestedBy, Reason: d.Reason}
 		payload, err := events.Encode(events.Envelope{ID: c.ID, Source: source, Type: events.TypeErase, Time: s.now(), TraceParent: d.TraceParent}, data)
 		if err != nil {
@@ -139,4 +139,19 @@ func (s *Service) flags(commands []Command, deletions map[string]DeletionRecord,
 func (c *Commands) Sent(_ context.Context, ids []string) error {
 	c.s.sent.add(ids, c.s.now())
 	return nil
+}
+
+// wanted is which parts a command names: as the erasure began, but without those that were given up since. Nothing of ours
+// touches them any more.
+func (e Erasure) wanted() map[string]string {
+	left := map[string]string{}
+	for _, s := range e.Steps {
+		if s.Forced == "" {
+			left[s.Part] = s.Generation
+		}
+	}
+	if len(left) == len(e.Steps) {
+		return e.Parts
+	}
+	return left
 }

@@ -88,7 +88,8 @@ func (s *Service) forceable(ctx context.Context, by Caller, id, part string) (op
 	return open, nil
 }
 
-// force marks the step; it counts as erased from now on, unverified.
+// force marks the step; it counts as erased from now on, unverified. What is left of the asset gets a command of its own at
+// R2's next look: to one that names the part the gate says no.
 func (w *reportWorld) force(e *Erasure, d *DeletionRecord, f *forced) {
 	for i := range e.Steps {
 		step := &e.Steps[i]
@@ -97,6 +98,7 @@ func (w *reportWorld) force(e *Erasure, d *DeletionRecord, f *forced) {
 		}
 		at := w.now
 		step.Status, step.Forced, step.ErasedAt, step.NextTry = StepErased, f.reason, &at, nil
+		e.CheckAt = w.now
 		w.unblock(e, d, f.part)
 		w.tell(e.Asset, Entry{Type: events.TypePartErased, Deletion: d.ID, Generation: e.Generation, By: f.by, Reason: d.Reason, Part: f.part,
 			Detail: forcedDetail + f.reason})

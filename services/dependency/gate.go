@@ -77,7 +77,7 @@ func answer(q events.Question, n Node, d DeletionRecord, e Erasure, known bool) 
 func wanted(e Erasure, part, generation string) bool {
 	for _, s := range e.Steps {
 		if s.Part == part {
-			return s.Generation == generation
+			return s.Generation == generation && s.Forced == ""
 		}
 	}
 	return false

@@ -22,6 +22,7 @@ func TestCluster(t *testing.T) {
 	t.Run("a store fails", func(t *testing.T) { failingStores(t, binary) })
 	t.Run("processes are asked to end with a lot in hand", func(t *testing.T) { gracefulStop(t, binary) })
 	t.Run("the ledger is lost, and is older than the graph", func(t *testing.T) { forgottenLedger(t, binary) })
+	t.Run("the graph is older than the stores", func(t *testing.T) { olderGraph(t, binary) })
 	t.Run("a bucket refuses everything, and others go on", func(t *testing.T) { deniedBucket(t, binary) })
 	t.Run("the leader of three broker nodes is killed, and cut off", func(t *testing.T) { brokerNodes(t, binary) })
 	t.Run("the broker loses everything, and", func(t *testing.T) { wipedBroker(t, binary) })
