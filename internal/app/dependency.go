@@ -48,6 +48,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	p.part("changes", after(deps.RunChanges, prepared))
 	p.part("retention", after(deps.RunRetention, prepared))
 	p.part("stalled", after(deps.RunStalled, prepared))
+	p.part("purge", after(deps.RunPurge, prepared))
 	p.part("reports", after(reports.Run, prepared, b.prepared))
 	p.part("lost streams", after(b.watch(p, deps), prepared, b.prepared))
 	if !p.role.asset() {

@@ -57,6 +57,10 @@ func (t *tx) SaveNodes(ctx context.Context, nodes []dependency.Node) error {
 	return t.run("SaveNodes", len(nodes), func() error { return t.Tx.SaveNodes(ctx, nodes) })
 }
 
+func (t *tx) RemoveNodes(ctx context.Context, ids []string) error {
+	return t.run("RemoveNodes", len(ids), func() error { return t.Tx.RemoveNodes(ctx, ids) })
+}
+
 func (t *tx) ListNodes(ctx context.Context, f dependency.NodeFilter) ([]dependency.Node, error) {
 	return read(t, "ListNodes", 1, func() ([]dependency.Node, error) { return t.Tx.ListNodes(ctx, f) })
 }
@@ -169,6 +173,10 @@ func (t *tx) Entries(ctx context.Context, after string, limit int) ([]dependency
 
 func (t *tx) CountEntries(ctx context.Context, from, to string, limit int) (map[string]int, error) {
 	return read(t, "CountEntries", 1, func() (map[string]int, error) { return t.Tx.CountEntries(ctx, from, to, limit) })
+}
+
+func (t *tx) LastSequences(ctx context.Context, assets []string) (map[string]int64, error) {
+	return read(t, "LastSequences", len(assets), func() (map[string]int64, error) { return t.Tx.LastSequences(ctx, assets) })
 }
 
 func (t *tx) Unsent(ctx context.Context, before time.Time, limit int) ([]dependency.Entry, error) {

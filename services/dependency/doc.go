@@ -12,6 +12,8 @@
 //	R1  Commands.Claim          flags that are due and that nobody has claimed
 //	R2  resend.go, streams.go   erasures that are not done and were not heard of, or that a lost broker held
 //	    part.go                 all of this for one part of an asset that stays
+//	    expiry.go, retention*.go    what has expired asks T1 like anybody, and is looked at again under the lock
+//	    purge.go                    tombstones that nothing can come back to
 //	    gate.go                 is this part of this generation still to be erased? may this caller write now?
 //
 // # States

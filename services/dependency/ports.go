@@ -58,6 +58,9 @@ type NodeTx interface {
 	Nodes(ctx context.Context, ids []string) (map[string]Node, error)
 	// SaveNodes writes whole records, creating those that do not exist.
 	SaveNodes(ctx context.Context, nodes []Node) error
+	// RemoveNodes removes nodes; one that has a relationship of any sort stays, and so does what is not there. Records that
+	// name it stay.
+	RemoveNodes(ctx context.Context, ids []string) error
 	// ListNodes pages in the store's own order of ids.
 	ListNodes(ctx context.Context, f NodeFilter) ([]Node, error)
 }
@@ -188,6 +191,8 @@ type TrailTx interface {
 	Entries(ctx context.Context, after string, limit int) ([]Entry, error)
 	// CountEntries counts by type the entries whose ids lie in [from, to), of which it looks at the first limit.
 	CountEntries(ctx context.Context, from, to string, limit int) (map[string]int, error)
+	// LastSequences gives the sequence of the last entry of each asset; those without any are absent.
+	LastSequences(ctx context.Context, assets []string) (map[string]int64, error)
 	// Unsent gives unsent entries made before the time, oldest first.
 	Unsent(ctx context.Context, before time.Time, limit int) ([]Entry, error)
 	// MarkSent takes the mark off entries, by id.

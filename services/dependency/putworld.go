@@ -19,7 +19,9 @@ type putWorld struct {
 	outgoing map[string]map[LinkTo]bool
 	relinked map[Link]bool // what outgoing has more (true) and less than the graph
 	used     map[string]Usage
-	holders  map[string]string // of places made of attributes
+	// sequences are those of the last entries of trails without a node.
+	sequences map[string]int64
+	holders   map[string]string // of places made of attributes
 }
 
 func (w *putWorld) read(ctx context.Context, items []putItem) error {
@@ -37,6 +39,9 @@ func (w *putWorld) read(ctx context.Context, items []putItem) error {
 	}
 	locks.Assets, locks.Owners = distinct(locks.Assets), distinct(locks.Owners)
 	if err := w.load(ctx, locks); err != nil {
+		return err
+	}
+	if err := w.readSequences(ctx, items); err != nil {
 		return err
 	}
 	var err error
@@ -57,6 +62,18 @@ func (w *putWorld) read(ctx context.Context, items []putItem) error {
 	w.holders = map[string]string{}
 	held, err := w.tx.Places(ctx, claimsOf(items))
 	maps.Copy(w.holders, held)
+	return err
+}
+
+// readSequences finds where the trails of new assets go on: the trail of one whose tombstone was purged is there still.
+func (w *putWorld) readSequences(ctx context.Context, items []putItem) (err error) {
+	var fresh []string
+	for _, it := range items {
+		if _, ok := w.nodes[it.id]; !ok {
+			fresh = append(fresh, it.id)
+		}
+	}
+	w.sequences, err = w.tx.LastSequences(ctx, distinct(fresh))
 	return err
 }
 
@@ -133,7 +150,7 @@ func (w *putWorld) next(it putItem, old Node, live bool) (Node, Outcome, error) 
 	if !live {
 		outcome = Created
 		n = Node{ID: it.id, Kind: it.put.Kind, Owner: it.owner, Generation: newGeneration(old.Generation), Status: Live,
-			CreatedAt: w.now, Sequence: old.Sequence}
+			CreatedAt: w.now, Sequence: max(old.Sequence, w.sequences[it.id])}
 	}
 	if n.Kind != it.put.Kind {
 		return n, outcome, problem.New(problem.KindChanged, "asset %q is a %s; its kind cannot change while it lives", it.id, n.Kind).At("kind")

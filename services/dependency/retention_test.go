@@ -47,7 +47,7 @@ func openGraph(t *testing.T) dependency.Graph {
 	return g
 }
 
-func (b *bench) keep(kind, id string, attributes map[string]any) {
+func (b *bench) putWith(kind, id string, attributes map[string]any) {
 	b.t.Helper()
 	if _, _, err := b.PutAsset(b.ctx, id, dependency.Put{Kind: kind, Attributes: attributes}); err != nil {
 		b.t.Fatalf("put %q: %v", id, err)
@@ -116,24 +116,24 @@ func (b *bench) goes(dead ...string) {
 func TestWhatExpires(t *testing.T) {
 	b := newRetention(t, scans(""))
 	done := map[string]any{"state": "done"}
-	b.keep("result", "done", done)
-	b.keep("result", "failed", map[string]any{"state": "failed"})
-	b.keep("result", "running", map[string]any{"state": "running"})
-	b.keep("result", "unknown", nil)
-	b.keep("report", "read", nil)
-	b.keep("report", "written", nil)
-	b.keep("keeper", "kept", done)
-	b.keep("loser", "kept too", done)
-	b.keep("bare", "bare", done)
+	b.putWith("result", "done", done)
+	b.putWith("result", "failed", map[string]any{"state": "failed"})
+	b.putWith("result", "running", map[string]any{"state": "running"})
+	b.putWith("result", "unknown", nil)
+	b.putWith("report", "read", nil)
+	b.putWith("report", "written", nil)
+	b.putWith("keeper", "kept", done)
+	b.putWith("loser", "kept too", done)
+	b.putWith("bare", "bare", done)
 	long := b.now().Add(-100 * day).In(time.FixedZone("elsewhere", -9*3600)).Format(time.RFC3339)
-	b.keep("record", "deleted long ago", map[string]any{"deleted_at": long})
-	b.keep("record", "deleted some day", map[string]any{"deleted_at": "some day"})
-	b.keep("record", "not deleted", nil)
+	b.putWith("record", "deleted long ago", map[string]any{"deleted_at": long})
+	b.putWith("record", "deleted some day", map[string]any{"deleted_at": "some day"})
+	b.putWith("record", "not deleted", nil)
 	if got := ids(b.expired()); !slices.Equal(got, []string{"deleted long ago"}) {
 		t.Errorf("at once: %q", got)
 	}
 	b.advance(7*day - time.Microsecond)
-	b.keep("result", "young", done)
+	b.putWith("result", "young", done)
 	if got := b.expired(); got.Total != 1 {
 		t.Errorf("a moment before seven days: %+v", got)
 	}
@@ -146,7 +146,7 @@ func TestWhatExpires(t *testing.T) {
 		t.Errorf("reason: %q", got)
 	}
 	b.advance(23 * day)
-	b.keep("report", "written", map[string]any{"pages": 2.0})
+	b.putWith("report", "written", map[string]any{"pages": 2.0})
 	if diff := cmp.Diff([]string{"deleted long ago", "read", "done", "failed", "young"}, ids(b.expired())); diff != "" {
 		t.Errorf("after thirty days:\n%s", diff)
 	}
@@ -182,7 +182,7 @@ func TestRetentionInZones(t *testing.T) {
 			t.Run(zone+" "+created, func(t *testing.T) {
 				b := newRetention(t, scans(""))
 				b.setClock(created, place)
-				b.keep("result", "a", map[string]any{"state": "done"})
+				b.putWith("result", "a", map[string]any{"state": "done"})
 				b.setClock(looks[0], place)
 				b.expire()
 				b.stays("a")
@@ -210,7 +210,7 @@ func TestWhatRetentionLeaves(t *testing.T) {
 	b := newRetention(t, scans(""))
 	done := map[string]any{"state": "done"}
 	for _, id := range []string{"held", "needed", "free"} {
-		b.keep("result", id, done)
+		b.putWith("result", id, done)
 	}
 	b.create("bare", "needs it", dependency.LinkTo{Type: "NEEDS", To: "needed"})
 	b.create("bare", "member", dependency.LinkTo{Type: "PART_OF", To: "free"})
@@ -268,10 +268,10 @@ func TestRetentionIsForOperators(t *testing.T) {
 func TestShareBrake(t *testing.T) {
 	b := newRetention(t, scans("limits: {max_share_per_owner: 0.3}\nretention: {every: 1h, first_run: apply}"))
 	done := map[string]any{"state": "done"}
-	b.keep("result", "r-0", done)
-	b.keep("result", "r-1", done)
+	b.putWith("result", "r-0", done)
+	b.putWith("result", "r-1", done)
 	for i := range 4 {
-		b.keep("bare", fmt.Sprintf("b-%d", i), nil)
+		b.putWith("bare", fmt.Sprintf("b-%d", i), nil)
 	}
 	b.advance(8 * day)
 	want := []dependency.OwnerShare{{Owner: "acme", Candidates: 2, Live: 6}}
@@ -285,7 +285,7 @@ func TestShareBrake(t *testing.T) {
 	}
 	b.retain() // and by itself neither
 	b.stays("r-0", "r-1")
-	b.keep("bare", "b-4", nil) // 2 of 7 are less than 30 %
+	b.putWith("bare", "b-4", nil) // 2 of 7 are less than 30 %
 	if got := b.expired().ExceedsShare; len(got) != 0 {
 		t.Errorf("2 of 7: %+v", got)
 	}

@@ -24,9 +24,9 @@ kinds:
 
 func TestAPartExpiresAndTheAssetStays(t *testing.T) {
 	b := newRetention(t, partsExpire)
-	b.keep("check", "done", map[string]any{"state": "done"})
-	b.keep("check", "running", map[string]any{"state": "running"})
-	b.keep("check", "held", map[string]any{"state": "done"})
+	b.putWith("check", "done", map[string]any{"state": "done"})
+	b.putWith("check", "running", map[string]any{"state": "running"})
+	b.putWith("check", "held", map[string]any{"state": "done"})
 	b.create("check", "needs it", dependency.LinkTo{Type: "NEEDS", To: "done"}) // a part goes whatever needs the asset
 	before := b.asset("done")
 	if err := b.Hold(b.ctx, "held", "case 7"); err != nil {
@@ -89,7 +89,7 @@ func (b *bench) partDeletion(id, part string) string {
 // A part that was written again counts from then on, and what erases the old content does not reach the new.
 func TestAReplacedPartIsNotTakenForTheOldOne(t *testing.T) {
 	b := newRetention(t, partsExpire)
-	b.keep("check", "x", map[string]any{"state": "done"})
+	b.putWith("check", "x", map[string]any{"state": "done"})
 	a := b.asset("x")
 	b.advance(7 * day)
 	b.expire()
@@ -121,8 +121,8 @@ func TestAReplacedPartIsNotTakenForTheOldOne(t *testing.T) {
 // H-47: a part that is replaced between the look and the deletion stays.
 func TestAPartReplacedUnderARunStays(t *testing.T) {
 	b := newRetention(t, partsExpire)
-	b.keep("check", "x", map[string]any{"state": "done"})
-	b.keep("check", "y", map[string]any{"reported_at": "2026-03-01T00:00:00Z"})
+	b.putWith("check", "x", map[string]any{"state": "done"})
+	b.putWith("check", "y", map[string]any{"reported_at": "2026-03-01T00:00:00Z"})
 	b.advance(40 * day)
 	g := &interrupted{Graph: b.graph}
 	s, ran := b.replica(g, partsExpire)
@@ -135,7 +135,7 @@ func TestAPartReplacedUnderARunStays(t *testing.T) {
 		if transactions++; transactions == 2 {
 			b.delPart("x", "raw")
 			fresh = b.rewrite("x", "raw")
-			b.keep("check", "y", map[string]any{"reported_at": "2026-04-09T00:00:00Z"})
+			b.putWith("check", "y", map[string]any{"reported_at": "2026-04-09T00:00:00Z"})
 		}
 		return nil
 	}
@@ -193,7 +193,7 @@ func (b *bench) expireNow(id string, after time.Duration) {
 
 func TestRetentionNeverEndsWhatIsUnderWay(t *testing.T) {
 	b := newRetention(t, partsExpire)
-	b.keep("check", "x", map[string]any{"state": "done"})
+	b.putWith("check", "x", map[string]any{"state": "done"})
 	b.advance(366 * day)
 	d := b.del("x")
 	if got := b.expired(); got.Total != 0 {

@@ -147,7 +147,7 @@ func TestRetentionSchedule(t *testing.T) {
 		want    int // runs of both replicas so far
 	}{{0, true, 1}, {time.Minute, true, 1}, {22 * time.Hour, false, 1}, {2 * time.Hour, false, 2}, {time.Minute, false, 2}, {time.Hour, true, 3}, {23*time.Hour + 59*time.Minute, false, 3}, {time.Minute, false, 4}} {
 		b.advance(step.after)
-		b.keep("record", fmt.Sprintf("r-%d", expired), map[string]any{"deleted_at": "2020-01-01T00:00:00Z"}) // so that a run has something to say
+		b.putWith("record", fmt.Sprintf("r-%d", expired), map[string]any{"deleted_at": "2020-01-01T00:00:00Z"}) // so that a run has something to say
 		expired++
 		for _, s := range []*dependency.Service{one, two, byHand} {
 			if err := s.Retain(t.Context(), step.atStart); err != nil {
@@ -253,7 +253,7 @@ func TestARunSeesAll(t *testing.T) {
 	g.before = func() error {
 		if came < 30 {
 			came++
-			b.keep("record", fmt.Sprintf("late-%d", came), map[string]any{"deleted_at": "2020-01-01T00:00:00Z"})
+			b.putWith("record", fmt.Sprintf("late-%d", came), map[string]any{"deleted_at": "2020-01-01T00:00:00Z"})
 		}
 		return nil
 	}
@@ -272,8 +272,8 @@ func TestARunSeesAll(t *testing.T) {
 // H-47: what is made anew between the look and the deletion stays, and so does what lost the state that let it go.
 func TestWhatChangesUnderARunStays(t *testing.T) {
 	b := newRetention(t, scans(""))
-	b.keep("report", "regenerated", nil)
-	b.keep("report", "old", nil)
+	b.putWith("report", "regenerated", nil)
+	b.putWith("report", "old", nil)
 	b.results("r", 2)
 	b.advance(30 * day)
 	g := &interrupted{Graph: b.graph}
@@ -285,9 +285,9 @@ func TestWhatChangesUnderARunStays(t *testing.T) {
 	g.before = func() error {
 		switch transactions++; transactions { // the first one takes the run, the next one deletes the reports
 		case 2:
-			b.keep("report", "regenerated", map[string]any{"pages": 3.0})
+			b.putWith("report", "regenerated", map[string]any{"pages": 3.0})
 		case 4:
-			b.keep("result", "r-00000", map[string]any{"state": "running"})
+			b.putWith("result", "r-00000", map[string]any{"state": "running"})
 			if err := b.Hold(b.ctx, "r-00001", "case 7"); err != nil {
 				return err
 			}
@@ -311,7 +311,7 @@ func TestRetentionEndsWithItsContext(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- b.RunRetention(ctx) }()
 	eventually(t, func() bool { return b.live("result") == 0 })
-	b.keep("record", "by hand", map[string]any{"deleted_at": "2020-01-01T00:00:00Z"}) // the clock stands, so no run is due
+	b.putWith("record", "by hand", map[string]any{"deleted_at": "2020-01-01T00:00:00Z"}) // the clock stands, so no run is due
 	if _, err := b.Retention(b.ctx, true); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ func testNodes(t *testing.T, g dependency.Graph) {
 		same(t, 25, len(got))
 		same(t, true, slices.IsSorted(got))
 	})
+	t.Run("removed nodes are gone, but for those that links hold", func(t *testing.T) { testRemoveNodes(t, g) })
 	t.Run("pages give every node once while others come and change", func(t *testing.T) { testNodePages(t, g) })
 }
 
@@ -27,6 +28,7 @@ func testEmptyCalls(t *testing.T, g dependency.Graph) {
 		calls := []func() error{
 			func() error { return tx.Lock(ctx, dependency.Locks{}) },
 			func() error { return tx.SaveNodes(ctx, nil) },
+			func() error { return tx.RemoveNodes(ctx, nil) },
 			func() error { return tx.SaveLinks(ctx, nil) },
 			func() error { return tx.RemoveLinks(ctx, nil) },
 			func() error { return none(tx.Unlink(ctx, nil, 10)) },
@@ -46,6 +48,7 @@ func testEmptyCalls(t *testing.T, g dependency.Graph) {
 			func() error { return noEntries(tx.Deletions(ctx, nil)) },
 			func() error { return noEntries(tx.Erasures(ctx, nil)) },
 			func() error { return noEntries(tx.Usage(ctx, nil)) },
+			func() error { return noEntries(tx.LastSequences(ctx, nil)) },
 			func() error { return noEntries(tx.Places(ctx, nil)) },
 			func() error { return noItems(tx.Outgoing(ctx, nil)) },
 			func() error { return noItems(tx.Sources(ctx, nil, []string{needs}, 10)) },

@@ -25,6 +25,7 @@ func testTrail(t *testing.T, g dependency.Graph) {
 		same(t, 0, len(trail(t, g, "absent")))
 	})
 	t.Run("a sequence is given once", func(t *testing.T) { testSequenceOnce(t, g) })
+	t.Run("the last sequence of each trail is known", func(t *testing.T) { testLastSequences(t, g) })
 	t.Run("unsent entries come oldest first until they are marked", func(t *testing.T) { testUnsent(t, g) })
 	t.Run("entries of all assets come by id, in pages, and are counted by type", func(t *testing.T) { testEntries(t, g) })
 	t.Run("what was sent is marked again in pages, from a time on", func(t *testing.T) { testMarkUnsent(t, g) })

@@ -57,6 +57,14 @@ func (t *tx) SaveNodes(ctx context.Context, nodes []dependency.Node) error {
 	return t.writeRows(ctx, "save nodes", "UNWIND $rows AS row MERGE (n:<asset> {<id>: row.id}) SET n += row.properties", rows)
 }
 
+// RemoveNodes removes nodes that no relationship holds, ours or another's.
+func (t *tx) RemoveNodes(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return t.write(ctx, "remove nodes", "UNWIND $ids AS id MATCH (n:<asset> {<id>: id}) WHERE NOT EXISTS { (n)--() } DELETE n", params{"ids": inOrder(ids)})
+}
+
 // ListNodes pages in the order of ids.
 //
 // The server compares strings in two orders: by code points in an index and where it sorts properties, by UTF-16 units

@@ -160,6 +160,7 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	note(tx.Trail(ctx, ids[0], 0, 10))
 	note(tx.Entries(ctx, "a", 10))
 	note(tx.CountEntries(ctx, "a", "b", 10))
+	note(tx.LastSequences(ctx, ids))
 	note(tx.Unsent(ctx, now, 10))
 	note(tx.MarkUnsent(ctx, now, "", 10))
 	note(tx.Usage(ctx, ids))
@@ -174,5 +175,5 @@ func remove(ctx context.Context, tx dependency.Tx) error {
 	ids := []string{"plan-300-0", "plan-300-1"}
 	_, err := tx.Unlink(ctx, ids, 10)
 	return errors.Join(err, tx.RemoveLinks(ctx, []dependency.Link{{From: ids[1], Type: "USES", To: ids[0]}}), tx.RemoveCommands(ctx, ids),
-		tx.MarkSent(ctx, ids), tx.ReleasePlaces(ctx, ids))
+		tx.MarkSent(ctx, ids), tx.RemoveNodes(ctx, ids), tx.ReleasePlaces(ctx, ids))
 }

@@ -49,6 +49,20 @@ func (t *tx) CountEntries(ctx context.Context, from, to string, max int) (map[st
 	return counts, err
 }
 
+// LastSequences looks at the end of each trail.
+func (t *tx) LastSequences(ctx context.Context, assets []string) (map[string]int64, error) {
+	found := map[string]int64{}
+	if len(assets) == 0 {
+		return found, nil
+	}
+	records, err := t.read(ctx, "read the ends of trails",
+		"UNWIND $assets AS asset MATCH (e:AuditEntry) WHERE e.asset = asset AND e.sequence > 0 RETURN asset, max(e.sequence)", params{"assets": inOrder(assets)})
+	for _, r := range records {
+		found[word(r, 0)] = number(r, 1)
+	}
+	return found, err
+}
+
 // Unsent gives entries that the feed has not got, oldest first, those of one asset in their sequence.
 func (t *tx) Unsent(ctx context.Context, before time.Time, max int) ([]dependency.Entry, error) {
 	p := params{"before": instant(before), "limit": orAll(max)}

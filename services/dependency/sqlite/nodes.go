@@ -32,6 +32,15 @@ func (t *tx) SaveNodes(ctx context.Context, changed []dependency.Node) error {
 	return nodes.save(ctx, t, changed)
 }
 
+const removeNodes = `DELETE FROM nodes WHERE id IN (SELECT value FROM json_each(?))
+	AND NOT EXISTS (SELECT 1 FROM links WHERE source = nodes.id) AND NOT EXISTS (SELECT 1 FROM links WHERE target = nodes.id)`
+
+// RemoveNodes removes nodes without links.
+func (t *tx) RemoveNodes(ctx context.Context, ids []string) error {
+	_, err := t.change(ctx, removeNodes, list(ids))
+	return err
+}
+
 // ListNodes pages by id.
 func (t *tx) ListNodes(ctx context.Context, f dependency.NodeFilter) ([]dependency.Node, error) {
 	byID := func(a, b dependency.Node) int { return cmp.Compare(a.ID, b.ID) }

@@ -60,6 +60,10 @@ func TestPlans(t *testing.T) {
 		{"the trail", fixed(entries.finding()+listTrail, "a", 0, 1), []string{"SEARCH entries USING INDEX sqlite_autoindex_entries_2 (asset=? AND sequence>?)"}},
 		{"entries of all assets", fixed(entries.finding()+listEntries, "a", 1), []string{"SEARCH entries USING INDEX sqlite_autoindex_entries_1 (id>?)"}},
 		{"counting entries", fixed(countEntries, "a", "b", 1), []string{"SEARCH entries USING INDEX sqlite_autoindex_entries_1 (id>? AND id<?)", "USE TEMP B-TREE FOR GROUP BY"}},
+		{"the ends of trails", fixed(lastSequences, ids), []string{"SEARCH entries USING COVERING INDEX sqlite_autoindex_entries_2 (asset=?)"}},
+		{"removing nodes", fixed(removeNodes, ids), []string{"SEARCH nodes USING COVERING INDEX sqlite_autoindex_nodes_1 (id=?)",
+			"SEARCH links USING PRIMARY KEY (source=?)", "SEARCH links USING COVERING INDEX links_by_target (target=?)",
+			"SEARCH links USING COVERING INDEX links_by_target (target=?)", "SEARCH links USING PRIMARY KEY (source=?)"}}, // the last two hold the links to their ends
 		{"unsent entries", fixed(entries.finding()+listUnsent, 0, 1), []string{"SEARCH entries USING INDEX entries_unsent (time<?)"}},
 		{"marking entries again", fixed(markUnsent, "", 0, 1),
 			[]string{"SEARCH entries USING COVERING INDEX sqlite_autoindex_entries_1 (id=?)", "SEARCH entries USING INDEX sqlite_autoindex_entries_1 (id>?)"}},

@@ -53,6 +53,24 @@ func (t *tx) CountEntries(ctx context.Context, from, to string, limit int) (map[
 	return counts, err
 }
 
+// last is the sequence of an asset's last entry.
+type last struct {
+	asset    string
+	sequence int64
+}
+
+const lastSequences = "SELECT asset, max(sequence) FROM entries WHERE asset IN (SELECT value FROM json_each(?)) GROUP BY asset"
+
+// LastSequences looks at the end of each trail.
+func (t *tx) LastSequences(ctx context.Context, assets []string) (map[string]int64, error) {
+	found, err := rows(ctx, t, func(l *last) []any { return []any{&l.asset, &l.sequence} }, lastSequences, list(assets))
+	byAsset := make(map[string]int64, len(found))
+	for _, l := range found {
+		byAsset[l.asset] = l.sequence
+	}
+	return byAsset, err
+}
+
 // Unsent gives what the feed still lacks.
 func (t *tx) Unsent(ctx context.Context, before time.Time, limit int) ([]dependency.Entry, error) {
 	return entries.find(ctx, t, listUnsent, micros{&before}, limit)
