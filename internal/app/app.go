@@ -20,6 +20,7 @@ import (
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/config"
 	"github.com/tombstone-project/tombstone/internal/run"
+	"github.com/tombstone-project/tombstone/internal/telemetry"
 	"github.com/tombstone-project/tombstone/policy"
 )
 
@@ -103,6 +104,7 @@ type process struct {
 	info     Info
 	log      *slog.Logger
 	registry *prometheus.Registry
+	metrics  *telemetry.Metrics
 	parts    []run.Part // in the order of their start
 	closers  []func() error
 	ready    readiness
@@ -143,7 +145,8 @@ func (p *process) awaitReady(ctx context.Context) bool {
 func newProcess(cfg config.Config, role Role, p *policy.Policy, info Info, log *slog.Logger) *process {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return &process{cfg: cfg, role: role, policy: p, names: events.Names{Namespace: cfg.Namespace}, info: info, log: log, registry: registry}
+	return &process{cfg: cfg, role: role, policy: p, names: events.Names{Namespace: cfg.Namespace}, info: info, log: log, registry: registry,
+		metrics: telemetry.New(registry)}
 }
 
 // part adds one long-lived part.

@@ -26,7 +26,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	}
 	var commands, feed *saga.Relay
 	deps, err := dependency.New(dependency.Config{Graph: graph, Policy: p.policy, Names: p.names, Logger: p.log, ReceiptKey: key,
-		Stores: stores, LookTimeout: p.lookTimeout(),
+		Stores: stores, LookTimeout: p.lookTimeout(), Meter: p.metrics,
 		SendCommands: func(f []saga.Flag) { commands.Send(f) },
 		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
 		Nudge:        func() { commands.Nudge() }})
@@ -35,8 +35,11 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	}
 	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: b, Waiting: b.WaitingCommands, Logger: p.log})
 	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: b, Logger: p.log})
-	reports := saga.Worker{Name: "reports", Subscriber: b.Reports(), Handle: deps.HandleReport, Logger: p.log}
+	reports := saga.Worker{Name: "reports", Subscriber: p.metrics.Subscriber(b.Reports()), Handle: deps.HandleReport, Logger: p.log}
 
+	if err := p.metrics.Backlog(deps.Backlog); err != nil {
+		return nil, err
+	}
 	p.ready.store("graph", graph.Ping)
 	prepared := make(chan struct{})
 	p.part("graph", p.prepare("graph", func(ctx context.Context) error { return p.prepareGraph(ctx, deps) }, prepared))

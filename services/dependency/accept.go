@@ -48,6 +48,7 @@ func (s *Service) delete(ctx context.Context, it acceptItem) (Deletion, error) {
 	if err := policy.ValidateID(it.id); err != nil {
 		return Deletion{}, assetNotFound(it.id)
 	}
+	began := time.Now()
 	res, err := s.acceptances.Do(ctx, it)
 	if err == nil && res.unseen {
 		res, err = s.acceptAsPlanned(ctx, it)
@@ -55,6 +56,7 @@ func (s *Service) delete(ctx context.Context, it acceptItem) (Deletion, error) {
 	if err != nil {
 		return Deletion{}, err
 	}
+	s.cfg.Meter.Accepted(time.Since(began))
 	if res.err != nil || it.Wait <= 0 || res.deletion.Status == Deleted {
 		return res.deletion, res.err
 	}

@@ -46,6 +46,9 @@ func (s *Service) Cancel(ctx context.Context, id string) (Deletion, error) {
 	if err == nil {
 		s.handOverEntries(w.entries)
 		s.waiting.wake(id)
+		for _, d := range w.deletions { // none: it was cancelled before
+			s.cfg.Meter.Ended(Cancelled, w.now.Sub(d.RequestedAt))
+		}
 	}
 	return out, err
 }

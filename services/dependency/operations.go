@@ -88,6 +88,9 @@ func (s *Service) Replay(ctx context.Context, d Drive) (Driven, error) {
 		if err != nil {
 			return Driven{Driven: len(driven)}, err
 		}
+		if len(flags) > 0 {
+			s.cfg.Meter.Republished(causeReplay, len(flags))
+		}
 		if s.cfg.SendCommands != nil && len(flags) > 0 {
 			s.cfg.SendCommands(flags)
 		}

@@ -55,6 +55,7 @@ func (w *reportWorld) partErased(e *Erasure, d *DeletionRecord, ev events.PartEv
 	e.Steps[i] = Step{Part: ev.Part, Generation: ev.Generation, Status: StepErased, Documents: ev.Documents, Objects: ev.Objects, Bytes: ev.Bytes,
 		Attempts: max(ev.Attempts, e.Steps[i].Attempts), ErasedAt: &at}
 	e.CheckAt = w.now.Add(w.s.policy.ResendAfter)
+	w.erased += ev.Bytes
 	w.unblock(e, d, ev.Part)
 	evidence, err := json.Marshal(ev)
 	if err != nil { // a struct of strings, numbers and a time always encodes

@@ -70,9 +70,11 @@ func (s *Service) applyReports(ctx context.Context, items []any) ([]error, error
 func (s *Service) completed(w *reportWorld) {
 	s.sent.forget(w.removed)
 	s.handOverEntries(w.entries)
+	s.cfg.Meter.Erased(w.erased)
 	for _, d := range w.world.deletions {
 		if d.Status == Deleted {
 			s.waiting.wake(d.ID)
+			s.cfg.Meter.Ended(Deleted, d.CompletedAt.Sub(d.RequestedAt))
 			s.log.Info("deletion completed", "deletion", d.ID, "asset", d.Root, "assets", d.Total)
 		}
 	}
@@ -89,6 +91,7 @@ type reportWorld struct {
 	changedE map[ErasureKey]bool
 	done     []string // assets that are deleted now
 	removed  []string // flags that go with them
+	erased   int64    // bytes
 	freed    []any    // assets whose deletion may have waited for that of a part
 }
 

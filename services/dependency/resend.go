@@ -62,9 +62,10 @@ func (s *Service) resend(ctx context.Context, checkedBy time.Time, cause string)
 // flagAgain sets the flags of erasures again, after a second look under their locks. cause "" is R2's, which finds out
 // why; an operator's drives also what is not due yet.
 func (s *Service) flagAgain(ctx context.Context, found []Erasure, cause string) (deletions map[string]bool, err error) {
+	var w *world
 	err = s.graph.Update(ctx, func(tx Tx) error {
 		deletions = map[string]bool{}
-		w := newWorld(tx, s.now())
+		w = newWorld(tx, s.now())
 		keys, locks := erasureLocks(found)
 		if err := w.load(ctx, locks); err != nil {
 			return err
@@ -105,6 +106,9 @@ func (s *Service) flagAgain(ctx context.Context, found []Erasure, cause string) 
 		}
 		return w.flush(ctx)
 	})
+	if err == nil {
+		s.republished(w.commands)
+	}
 	return deletions, err
 }
 

@@ -35,6 +35,8 @@ type Config struct {
 	// Jitter picks a time from 0 to less than its argument, by which replicas put retention off, each its own; default at
 	// random.
 	Jitter func(time.Duration) time.Duration
+	// Meter is told what happened; nil: nobody is.
+	Meter Meter
 	// Nudge asks the relay of commands to look at once; nil: it looks at its next tick.
 	Nudge func()
 	// Stores is the way to the asset service; nil: what needs it answers problem.Unavailable.
@@ -86,6 +88,9 @@ func New(cfg Config) (*Service, error) {
 	}
 	if cfg.ClaimFor == 0 {
 		cfg.ClaimFor = 10 * time.Second
+	}
+	if cfg.Meter == nil {
+		cfg.Meter = noMeter{}
 	}
 	if cfg.MaxBatch == 0 {
 		cfg.MaxBatch = 200

@@ -56,6 +56,7 @@ func TestDeletionsAreAcceptedWithoutABrokerAndEndWhenItIsBack(t *testing.T) {
 	if p, err := sys.Pending(t.Context(), ""); err != nil || len(p.Items) != len(accepted) {
 		t.Errorf("%d flags wait, %v; want %d", len(p.Items), err, len(accepted))
 	}
+	sys.measured(map[string]float64{"tombstone_pending_flags": float64(len(accepted))})
 	broker = start()
 	for _, id := range accepted {
 		sys.Await(id)
@@ -63,6 +64,7 @@ func TestDeletionsAreAcceptedWithoutABrokerAndEndWhenItIsBack(t *testing.T) {
 	if left := s.Snapshot(t); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
+	sys.measured(map[string]float64{"tombstone_pending_flags": 0, "tombstone_oldest_pending_seconds": 0, "tombstone_oldest_incomplete_seconds": 0})
 	sys.Stop()
 	if err := broker.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -110,6 +112,7 @@ func TestUnreadableCommandsAreDeadLettersAndEraseNothing(t *testing.T) {
 		}
 		return err
 	})
+	sys.measured(map[string]float64{"tombstone_dead_letters_total": float64(len(bad))})
 	left := map[string]bool{}
 	for _, data := range bad {
 		left[data] = true
