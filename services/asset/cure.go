@@ -11,7 +11,7 @@ var cures = map[Reason]string{
 	ReasonEndpointWrong:        "correct TOMBSTONE_BLOBS_ENDPOINT",
 	ReasonDatabaseMissing:      "correct TOMBSTONE_DOCUMENTS_URI",
 	ReasonAccessDenied:         "grant our identity to list the bucket with its versions and uploads, to delete versions, and to abort uploads",
-	ReasonCredentialsExpired:   "renew the credentials of the object store",
+	ReasonCredentialsExpired:   "renew the credentials of the object store, and start the service again if they come from its environment or a file",
 	ReasonClockSkew:            "set this machine's clock",
 	ReasonObjectLocked:         "wait, or lift the lock",
 	ReasonDocumentStillPresent: "find who writes the document again",

@@ -2,6 +2,7 @@ package asset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -14,7 +15,14 @@ const (
 	patience = 3
 	// maxWhole is how many times something new may appear where everything was deleted: somebody keeps writing there.
 	maxWhole = 10
+	// lagAttempts is how many deliveries of a command, some 40 seconds, a store has to take from its listings what it said
+	// was deleted.
+	lagAttempts = 6
 )
+
+// errStillListed: the store said of everything that it was deleted, and lists it still. Its listings may lag behind, so the
+// command comes again later: to delete the same again at once would help nobody.
+var errStillListed = errors.New("what was deleted is listed still")
 
 // look looks afresh at all places of a part, documents and objects at once, and keeps what it finds.
 func (r *erasure) look(ctx context.Context, p *part) {
@@ -79,11 +87,24 @@ func (r *erasure) settle(ctx context.Context, p *part) {
 	switch {
 	case p.seen.empty():
 		r.finish(ctx, p)
+	case r.attempt < lagAttempts && p.lags():
+		p.err = errStillListed
 	case p.hopeless():
 		p.err = p.whyStuck()
 	default:
 		r.extend(ctx, p, p.before.things())
 	}
+}
+
+// lags tells whether nothing was found but objects that the store said were deleted.
+func (p *part) lags() bool {
+	before := p.before.things()
+	for _, o := range p.seen.objects {
+		if t := o.thing(); !before[t] || p.refused[t] != nil {
+			return false
+		}
+	}
+	return len(p.seen.documents) == 0
 }
 
 // hopeless tells whether another round of deleting would be in vain.

@@ -161,6 +161,10 @@ func (d *deletion) batch(ctx context.Context, chunk []int) {
 		slowedBefore := len(d.slowed)
 		d.answers(chunk, out.Errors)
 		d.pace.heard(len(d.slowed) > slowedBefore)
+	case code(err) == "AccessDenied":
+		for _, i := range chunk {
+			d.refused(i, err)
+		}
 	default: // the SDK has tried it several times
 		d.pace.heard(tooFast(code(err)))
 		d.fail(chunk, fault("delete objects", d.bucket, err))

@@ -49,6 +49,7 @@ func TestAnErrorOfAKeyThatWasNotAskedForFailsTheBatch(t *testing.T) {
 	}
 }
 
+// H-26: compatible stores ask for Content-MD5, and refuse newer checksums.
 func TestABatchCarriesTheChecksumThatEveryStoreKnowsAndNoOther(t *testing.T) {
 	f, s := serve(t, func(r request) (int, string) {
 		for name := range r.header {
@@ -150,6 +151,7 @@ func TestTheOldestVersionOfAKeyGoesFirst(t *testing.T) {
 	}
 }
 
+// H-27, H-28: a key that XML cannot carry takes no other down; one that it can is escaped.
 func TestKeysThatXMLCannotCarryGoAlone(t *testing.T) {
 	f, s := serve(t, func(r request) (int, string) {
 		if r.method == http.MethodDelete {
@@ -194,6 +196,7 @@ func set(keys []string) map[string]bool {
 	return out
 }
 
+// H-37: without a key, a deletion would be one of the bucket.
 func TestWhatCouldMeanMoreThanOneVersionIsNeverSent(t *testing.T) {
 	f, s := serve(t, func(r request) (int, string) {
 		if r.is("GET", "versioning") {

@@ -111,10 +111,3 @@ func (s *Store) keepsVersions(ctx context.Context, bucket string) (bool, error) 
 	}
 	return versioning != "off", nil
 }
-
-// request gives one request its timeout.
-func (s *Store) request(ctx context.Context, do func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	return do(ctx)
-}

@@ -18,7 +18,8 @@ func (s *Store) Put(ctx context.Context, bucket, key string, body io.Reader, siz
 	if key == "" {
 		return asset.ErrEmptyKey
 	}
-	if _, ok := body.(io.ReadSeeker); !ok {
+	whole, ok := body.(io.ReadSeeker)
+	if !ok {
 		data, err := io.ReadAll(io.LimitReader(body, size+1))
 		if err != nil {
 			return fmt.Errorf("read the object to put: %w", err)
@@ -26,10 +27,13 @@ func (s *Store) Put(ctx context.Context, bucket, key string, body io.Reader, siz
 		if int64(len(data)) != size {
 			return fmt.Errorf("read the object to put: not %d bytes", size)
 		}
-		body = bytes.NewReader(data)
+		whole = bytes.NewReader(data)
 	}
 	err := s.request(ctx, func(ctx context.Context) error {
-		_, err := s.client(bucket).PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: body, ContentLength: &size},
+		if _, err := whole.Seek(0, io.SeekStart); err != nil {
+			return fmt.Errorf("read the object to put: %w", err)
+		}
+		_, err := s.client(bucket).PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: whole, ContentLength: &size},
 			s3.WithAPIOptions(withContentMD5))
 		return err
 	})

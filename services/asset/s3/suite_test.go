@@ -12,7 +12,7 @@ import (
 
 // oddStores are the ways of stores that the real ones of our tests do not have.
 //
-// H-26, H-29, H-30: pages and their markers.
+// H-26, H-30: checksums, pages and their markers.
 var oddStores = map[string]s3test.Quirks{
 	"by the book":                        {},
 	"small pages":                        {PageSize: 3},

@@ -104,6 +104,7 @@ func blobFresh(b blobs) {
 	b.has(place)
 }
 
+// blobBadPlaces asks for what could mean a whole bucket (H-36).
 func blobBadPlaces(b blobs) {
 	b.put(b.bucket, "p/a", "1")
 	good := below(b.bucket, "p/")

@@ -21,8 +21,9 @@ type bucket struct {
 	versioning string
 	lock       bool
 	replicated bool
-	entries    []entry // oldest first
-	ghosts     []ghost // deleted, and still listed
+	entries    map[string][]entry // by key, oldest first
+	keys       []string           // sorted; some may have no entries any more
+	ghosts     []ghost            // deleted, and still listed
 }
 
 // entry is an object version, a delete marker or an unfinished upload.
@@ -49,7 +50,7 @@ func (s *Server) CreateBucket(name, versioning string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.buckets[name] == nil {
-		s.buckets[name] = &bucket{}
+		s.buckets[name] = &bucket{entries: map[string][]entry{}}
 	}
 	s.buckets[name].versioning = versioning
 }
@@ -78,7 +79,7 @@ func (s *Server) BeginUpload(name, key string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := entry{key: key, id: s.id(), upload: true, at: s.tick()}
-	s.buckets[name].entries = append(s.buckets[name].entries, e)
+	s.buckets[name].add(e)
 	return e.id
 }
 
@@ -102,9 +103,9 @@ func (s *Server) Hold(name, key string, held bool) {
 func (s *Server) each(name, key string, how func(*entry)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	entries := s.buckets[name].entries
+	entries := s.buckets[name].entries[key]
 	for i := range entries {
-		if entries[i].key == key && !entries[i].upload && !entries[i].marker {
+		if !entries[i].upload && !entries[i].marker {
 			how(&entries[i])
 		}
 	}
@@ -115,8 +116,10 @@ func (s *Server) Stored(name string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []string{}
-	for _, e := range s.buckets[name].entries {
-		out = append(out, e.key+" "+e.what())
+	for _, entries := range s.buckets[name].entries {
+		for _, e := range entries {
+			out = append(out, e.key+" "+e.what())
+		}
 	}
 	slices.Sort(out)
 	return out
@@ -138,28 +141,42 @@ func (s *Server) put(name string, e entry) {
 	e.at, e.id = s.tick(), s.id()
 	if b.versioning != Enabled {
 		e.id = null
-		b.remove(e.key, null)
+		b.remove(e.key, null, false)
 	}
-	b.entries = append(b.entries, e)
+	b.add(e)
 }
 
 func (s *Server) deleteCurrent(name, key string) {
 	if b := s.buckets[name]; b.versioning == Off {
-		b.remove(key, null)
+		b.remove(key, null, false)
 		return
 	}
 	s.put(name, entry{key: key, marker: true})
 }
 
-// remove takes a version away, and gives it.
-func (b *bucket) remove(key, id string) (removed []entry) {
-	b.entries = slices.DeleteFunc(b.entries, func(e entry) bool {
-		is := e.key == key && e.id == id && !e.upload
+func (b *bucket) add(e entry) {
+	if at, known := slices.BinarySearch(b.keys, e.key); !known {
+		b.keys = slices.Insert(b.keys, at, e.key)
+	}
+	b.entries[e.key] = append(b.entries[e.key], e)
+}
+
+// remove takes a version, or an upload, away, and gives it.
+func (b *bucket) remove(key, id string, upload bool) (removed []entry) {
+	left := slices.DeleteFunc(b.entries[key], func(e entry) bool {
+		is := e.id == id && e.upload == upload
 		if is {
 			removed = append(removed, e)
 		}
 		return is
 	})
+	if b.entries[key] = left; len(left) > 0 {
+		return removed
+	}
+	delete(b.entries, key)
+	if len(b.keys) > 100 && len(b.entries) < len(b.keys)/2 {
+		b.keys = slices.DeleteFunc(b.keys, func(key string) bool { return b.entries[key] == nil })
+	}
 	return removed
 }
 
@@ -178,25 +195,24 @@ func (s *Server) id() string {
 	return fmt.Sprintf("id%08d", s.ids)
 }
 
-// inOrder are the entries that are wanted, in the order of a listing: by key, the newest of a key first; uploads the oldest
-// first.
-func (b *bucket) inOrder(wanted func(entry) bool) []entry {
+// from gives the entries below a prefix from a key on, in the order of a listing: by key, the newest of a key first; uploads
+// the oldest first. It stops when enough are there.
+func (b *bucket) from(prefix, key string, uploads bool, enough int) []entry {
 	var out []entry
-	for _, e := range b.entries {
-		if wanted(e) {
-			out = append(out, e)
+	at, _ := slices.BinarySearch(b.keys, max(prefix, key))
+	for _, key := range b.keys[at:] {
+		if !strings.HasPrefix(key, prefix) || len(out) > enough {
+			break
 		}
-	}
-	slices.SortStableFunc(out, func(x, y entry) int { return strings.Compare(x.key, y.key) })
-	for i := 0; i < len(out); {
-		n := i + 1
-		for n < len(out) && out[n].key == out[i].key {
-			n++
+		first := len(out)
+		for _, e := range b.entries[key] {
+			if e.upload == uploads {
+				out = append(out, e)
+			}
 		}
-		if !out[i].upload {
-			slices.Reverse(out[i:n])
+		if !uploads {
+			slices.Reverse(out[first:])
 		}
-		i = n
 	}
 	return out
 }

@@ -66,7 +66,7 @@ func (s *Server) remove(r Request, key, id string) (code string) {
 	case b.locked(key, id, s.Now().UnixNano(), bypass):
 		return "AccessDenied"
 	}
-	for _, e := range b.remove(key, id) {
+	for _, e := range b.remove(key, id, false) {
 		if s.Quirks.Lag > 0 {
 			b.ghosts = append(b.ghosts, ghost{e, s.Quirks.Lag})
 		}
@@ -75,8 +75,8 @@ func (s *Server) remove(r Request, key, id string) (code string) {
 }
 
 func (b *bucket) locked(key, id string, now int64, bypass bool) bool {
-	for _, e := range b.entries {
-		if e.key == key && e.id == id && !e.upload {
+	for _, e := range b.entries[key] {
+		if e.id == id && !e.upload {
 			retained := e.mode != "" && e.until.UnixNano() > now && (e.mode != "GOVERNANCE" || !bypass)
 			return e.held || retained
 		}
@@ -86,14 +86,10 @@ func (b *bucket) locked(key, id string, now int64, bypass bool) bool {
 
 // abortUpload answers AbortMultipartUpload.
 func (s *Server) abortUpload(r Request) *Answer {
-	b := s.buckets[r.Bucket]
-	for i, e := range b.entries {
-		if e.upload && e.key == r.Key && e.id == value(r, "uploadId") {
-			b.entries = append(b.entries[:i:i], b.entries[i+1:]...)
-			return &Answer{Status: http.StatusNoContent}
-		}
+	if len(s.buckets[r.Bucket].remove(r.Key, value(r, "uploadId"), true)) == 0 {
+		return Failure(http.StatusNotFound, "NoSuchUpload")
 	}
-	return Failure(http.StatusNotFound, "NoSuchUpload")
+	return &Answer{Status: http.StatusNoContent}
 }
 
 // putObject answers PutObject.

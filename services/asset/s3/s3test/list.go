@@ -12,11 +12,9 @@ import (
 // listVersions answers ListObjectVersions.
 func (s *Server) listVersions(r Request) *Answer {
 	b := s.buckets[r.Bucket]
-	prefix := value(r, "prefix")
 	b.haunt()
-	defer b.rest(s.Quirks.Lag)
-	all := b.inOrder(func(e entry) bool { return !e.upload && strings.HasPrefix(e.key, prefix) })
-	p := s.page(r, all, "key-marker", "version-id-marker", "max-keys")
+	defer b.rest()
+	p := s.page(r, false, "key-marker", "version-id-marker", "max-keys")
 	var versions, markers strings.Builder
 	for _, e := range p.entries {
 		id := fmt.Sprintf("<Key>%s</Key><VersionId>%s</VersionId><LastModified>%s</LastModified>", p.text(e.key), e.id, e.when())
@@ -31,9 +29,7 @@ func (s *Server) listVersions(r Request) *Answer {
 
 // listUploads answers ListMultipartUploads.
 func (s *Server) listUploads(r Request) *Answer {
-	prefix := value(r, "prefix")
-	all := s.buckets[r.Bucket].inOrder(func(e entry) bool { return e.upload && strings.HasPrefix(e.key, prefix) })
-	p := s.page(r, all, "key-marker", "upload-id-marker", "max-uploads")
+	p := s.page(r, true, "key-marker", "upload-id-marker", "max-uploads")
 	var uploads strings.Builder
 	for _, e := range p.entries {
 		fmt.Fprintf(&uploads, "<Upload><Key>%s</Key><UploadId>%s</UploadId><Initiated>%s</Initiated></Upload>", p.text(e.key), e.id, e.when())
@@ -51,18 +47,23 @@ type page struct {
 	encoded bool
 }
 
-// page cuts a listing as the request and the quirks say.
-func (s *Server) page(r Request, all []entry, keyMarker, idMarker, most string) page {
+// page makes a page as the request and the quirks say.
+func (s *Server) page(r Request, uploads bool, keyMarker, idMarker, most string) page {
 	p := page{silent: s.Quirks.DropsMarkers, encoded: value(r, "encoding-type") == "url" && !s.Quirks.NoEncoding}
-	if key := value(r, keyMarker); key != "" && !s.Quirks.IgnoresMarkers {
-		all = s.after(all, key, value(r, idMarker))
-	}
 	size := 1000
 	if n, err := strconv.Atoi(value(r, most)); err == nil {
 		size = min(size, n)
 	}
 	if s.Quirks.PageSize > 0 {
 		size = min(size, s.Quirks.PageSize)
+	}
+	key := value(r, keyMarker)
+	if s.Quirks.IgnoresMarkers {
+		key = ""
+	}
+	all := s.buckets[r.Bucket].from(value(r, "prefix"), key, uploads, 2*size)
+	if key != "" {
+		all = s.after(all, key, value(r, idMarker))
 	}
 	p.entries = all[:min(size, len(all))]
 	p.more = len(p.entries) < len(all)
@@ -130,16 +131,13 @@ func value(r Request, name string) string {
 // haunt brings what was deleted and is still listed among the entries; rest takes it out again.
 func (b *bucket) haunt() {
 	for _, g := range b.ghosts {
-		b.entries = append(b.entries, g.entry)
+		b.add(g.entry)
 	}
 }
 
-func (b *bucket) rest(lag int) {
-	if lag == 0 {
-		return
-	}
-	b.entries = b.entries[:len(b.entries)-len(b.ghosts)]
-	for i := range b.ghosts {
+func (b *bucket) rest() {
+	for i, g := range b.ghosts {
+		b.remove(g.key, g.id, g.upload)
 		b.ghosts[i].listings--
 	}
 	b.ghosts = slices.DeleteFunc(b.ghosts, func(g ghost) bool { return g.listings <= 0 })

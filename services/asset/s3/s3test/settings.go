@@ -49,9 +49,9 @@ func (s *Server) legalHold(r Request) *Answer {
 
 // version is the version that a request names; nil when there is none.
 func (s *Server) version(r Request) *entry {
-	entries := s.buckets[r.Bucket].entries
+	entries := s.buckets[r.Bucket].entries[r.Key]
 	for i, e := range entries {
-		if e.key == r.Key && e.id == value(r, "versionId") && !e.upload {
+		if e.id == value(r, "versionId") && !e.upload {
 			return &entries[i]
 		}
 	}
