@@ -100,6 +100,7 @@ func readErase(o *object) Erase {
 		Owner:      o.id("owner"),
 		Generation: o.id("generation"),
 		Parts:      o.names("parts"),
+		Recheck:    int(o.count("recheck")),
 		By:         o.optionalID("by"),
 		Reason:     o.text("reason"),
 	}
@@ -143,6 +144,7 @@ func readAssetErased(o *object) *AssetErased {
 		Asset:      o.id("asset"),
 		Generation: o.id("generation"),
 		Parts:      []PartEvidence{},
+		Recheck:    int(o.count("recheck")),
 	}
 	for _, part := range o.list("parts") {
 		d.Parts = append(d.Parts, readEvidence(part))
@@ -182,6 +184,7 @@ func readPartProgress(o *object) *PartProgress {
 		Attempts:   int(o.count("attempts")),
 		LastError:  o.text("last_error"),
 		NextTry:    o.instant("next_try"),
+		Recheck:    int(o.count("recheck")),
 	}
 	if d.Status != ProgressErasing && d.Status != ProgressBlocked && d.Status != ProgressRetry {
 		o.fail("status %q is not known", d.Status)

@@ -48,9 +48,11 @@ type Erase struct {
 	Generation string `json:"generation"`
 	// Parts maps the parts to erase to the generation of each. Absent: every part that the policy has, in the asset's
 	// generation.
-	Parts  map[string]string `json:"parts,omitempty"`
-	By     string            `json:"by"`
-	Reason string            `json:"reason"`
+	Parts map[string]string `json:"parts,omitempty"`
+	// Recheck is the number, from 1, of a later look at what was erased already; 0 for the erasure itself.
+	Recheck int    `json:"recheck,omitempty"`
+	By      string `json:"by"`
+	Reason  string `json:"reason"`
 }
 
 // PartEvidence is what was there of one part, and when it was seen to be gone.
@@ -80,6 +82,8 @@ type AssetErased struct {
 	Asset      string         `json:"asset"`
 	Generation string         `json:"generation"`
 	Parts      []PartEvidence `json:"parts"`
+	// Recheck is that of the command: the parts are those looked at, and the evidence what was found there.
+	Recheck int `json:"recheck,omitempty"`
 }
 
 // Progress statuses.
@@ -103,6 +107,7 @@ type PartProgress struct {
 	LastError string     `json:"last_error,omitempty"`
 	// NextTry asks the graph to flag the command again at that time; absent while the broker still holds it.
 	NextTry *time.Time `json:"next_try,omitempty"`
+	Recheck int        `json:"recheck,omitempty"` // that of the command
 }
 
 // AuditEvent is the data of every message of the events stream: one line of the audit trail.
@@ -126,6 +131,8 @@ type Question struct {
 	Generation string `json:"generation"`
 	// Parts is as in Erase: the parts and generations about to be erased; absent means all, in Generation.
 	Parts map[string]string `json:"parts,omitempty"`
+	// Recheck is that of the command: is what is there still that of the deleted asset?
+	Recheck int `json:"recheck,omitempty"`
 }
 
 // Answer to a Question. Erase is true only when the graph says that this (asset, generation, deletion, part) is
@@ -138,6 +145,8 @@ type Answer struct {
 	Attributes map[string]any `json:"attributes,omitempty"`
 	Owner      string         `json:"owner,omitempty"`
 	Kind       string         `json:"kind,omitempty"`
+	// Only lists, for a recheck, the parts at whose places there can be nothing of anybody else. It may be empty.
+	Only []string `json:"only,omitempty"`
 }
 
 // Admission asks for the right to read or write a document part now.

@@ -15,7 +15,7 @@ func (k *Kind) Check(s Subject) error {
 		if _, err := part.Locations(s); err != nil {
 			return err
 		}
-		claims, err := part.claims(s)
+		claims, err := part.Claims(s)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (k *Kind) Check(s Subject) error {
 func (k *Kind) Claims(s Subject) ([]string, error) {
 	found := map[string]bool{}
 	for _, part := range k.Parts {
-		claims, err := part.claims(s)
+		claims, err := part.Claims(s)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,8 @@ func (k *Kind) Claims(s Subject) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-func (p *Part) claims(s Subject) ([]string, error) {
+// Claims gives the places of one part that are made of attributes, as those of Kind.
+func (p *Part) Claims(s Subject) ([]string, error) {
 	var out []string
 	for _, place := range p.places() {
 		if !place.exclusive() {
@@ -75,6 +76,17 @@ func (p *Part) Exclusive() bool { return slices.ContainsFunc(p.places(), (*Part)
 // exclusive looks at the present place alone.
 func (p *Part) exclusive() bool {
 	return !p.template().owned() && len(p.template().attributes()) > 0
+}
+
+// OfGeneration tells whether every place of the part, present and former, holds the generation and needs no attribute: it can
+// be worked out for a generation that is gone, and nothing of another one can be there.
+func (p *Part) OfGeneration() bool {
+	for _, place := range p.places() {
+		if t := place.template(); !t.fenced() || len(t.attributes()) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // FixedAttributes lists the attributes that places of the kind are made of, former places included, sorted, each once.

@@ -47,6 +47,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	p.part("sent flags", after(deps.RunSent, prepared))
 	p.part("commands", after(commands.Run, prepared))
 	p.part("resend", after(deps.RunResend, prepared))
+	p.part("recheck", after(deps.RunRecheck, prepared))
 	p.part("samples", after(deps.RunSamples, prepared))
 	p.part("changes", after(deps.RunChanges, prepared))
 	p.part("retention", after(deps.RunRetention, prepared))

@@ -135,8 +135,8 @@ func (t *tx) ListErasures(ctx context.Context, deletion string, after, limit int
 	return read(t, "ListErasures", 1, func() ([]dependency.Erasure, error) { return t.Tx.ListErasures(ctx, deletion, after, limit) })
 }
 
-func (t *tx) DueErasures(ctx context.Context, now time.Time, limit int) ([]dependency.Erasure, error) {
-	return read(t, "DueErasures", 1, func() ([]dependency.Erasure, error) { return t.Tx.DueErasures(ctx, now, limit) })
+func (t *tx) DueErasures(ctx context.Context, now time.Time, done bool, limit int) ([]dependency.Erasure, error) {
+	return read(t, "DueErasures", 1, func() ([]dependency.Erasure, error) { return t.Tx.DueErasures(ctx, now, done, limit) })
 }
 
 func (t *tx) Commands(ctx context.Context, f dependency.CommandFilter) ([]dependency.Command, error) {

@@ -28,5 +28,5 @@
 //	one part cannot go on        the others do; the command is parked (Blocked) or comes again (any other error)
 //	a bucket hangs               its calls end in time, its breaker opens; other buckets have calls of their own
 //	two workers, one command     each deletes what it listed; the first record of each kind in the ledger stands
-//	what lands after the end     is beyond this command: the later look at erased places finds it
+//	what lands after the end     the recheck finds it: the same command once more, much later (recheck.go)
 package asset

@@ -83,6 +83,9 @@ func (r *erasure) erase(ctx context.Context) (wanted bool, err error) {
 		return false, err
 	}
 	r.lookAll(ctx)
+	if r.command.Recheck > 0 {
+		r.each(func(*part) bool { return true }, func(p *part) { r.recall(ctx, p) })
+	}
 	r.each((*part).active, func(p *part) { r.open(ctx, p) })
 	for len(r.which((*part).active)) > 0 {
 		// What was listed before the question may be deleted after its answer, nothing else (DESIGN section 3).

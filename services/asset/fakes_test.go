@@ -25,6 +25,7 @@ type gate struct {
 	admit    func(events.Admission) (events.Admitted, error)
 	admitted []events.Admission
 	grant    func(events.GrantRequest) (events.Granted, error)
+	recheck  func(events.Question) events.Answer // nil: every later look is over
 }
 
 func questionKey(deletion, id, generation, part, partGeneration string) string {
@@ -82,6 +83,12 @@ func (g *gate) current(q events.Question) events.Answer {
 	defer g.mu.Unlock()
 	if g.paused {
 		return events.Answer{Paused: true, Why: "paused"}
+	}
+	if q.Recheck > 0 {
+		if g.recheck == nil {
+			return events.Answer{Why: "over"}
+		}
+		return g.recheck(q)
 	}
 	parts := q.Parts
 	if parts == nil {

@@ -10,7 +10,11 @@ import (
 )
 
 func (r *erasure) ledgerKey(p *part) LedgerKey {
-	return LedgerKey{Deletion: r.command.Deletion, Asset: r.command.Asset, Part: p.name}
+	deletion := r.command.Deletion
+	if n := r.command.Recheck; n > 0 { // each look has records of its own
+		deletion = fmt.Sprintf("%s/recheck/%d", deletion, n)
+	}
+	return LedgerKey{Deletion: deletion, Asset: r.command.Asset, Part: p.name}
 }
 
 // open writes the head of a part's erasure with what the first look found, before anything of it is deleted. A part that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -48,6 +49,9 @@ func (r *erasure) look(ctx context.Context, p *part) {
 		}
 	}
 	for i, listing := range listings {
+		if p.recheck && !p.fences[i] {
+			listing.Versions = slices.DeleteFunc(listing.Versions, exchangeable)
+		}
 		p.seen.add(p.places[i].Bucket, p.bypass[i], listing)
 	}
 }

@@ -17,6 +17,7 @@ type part struct {
 	fences     []bool // which of the places hold the generation
 	fenced     bool   // all of them do
 	bypass     []bool // of which of the places governance-mode retention keeps nothing
+	recheck    bool   // it was erased already, and is looked at again
 
 	seen     page            // what the last look found
 	before   page            // what the look before it found

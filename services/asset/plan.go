@@ -13,6 +13,9 @@ import (
 // plan works out the parts of the command and their places, by our own policy: a command only says which. The graph is
 // asked for the attributes where templates need them; it is false when the graph says that nothing is to be erased.
 func (r *erasure) plan(ctx context.Context) (wanted bool, err error) {
+	if r.command.Recheck > 0 {
+		return r.planRecheck(ctx)
+	}
 	kind, ok := r.policy.Kind(r.command.Kind)
 	if !ok {
 		return false, &Blocked{Reason: ReasonKindNotInPolicy, Detail: r.command.Kind}
@@ -70,6 +73,9 @@ func (r *erasure) ask(ctx context.Context) (wanted bool, err error) {
 		parts[p.name] = p.generation
 	}
 	answer, err := r.question(ctx, parts)
+	if r.command.Recheck > 0 && err == nil && answer.Erase {
+		r.keepOnly(answer.Only)
+	}
 	return answer.Erase, err
 }
 
@@ -77,6 +83,7 @@ func (r *erasure) ask(ctx context.Context) (wanted bool, err error) {
 func (r *erasure) question(ctx context.Context, parts map[string]string) (events.Answer, error) {
 	answer, err := r.stores.ask(ctx, events.Question{
 		Deletion: r.command.Deletion, Asset: r.command.Asset, Generation: r.command.Generation, Parts: parts,
+		Recheck: r.command.Recheck,
 	})
 	if err != nil {
 		return events.Answer{}, fmt.Errorf("ask the graph: %w", err)

@@ -66,6 +66,9 @@ type DocumentRef struct {
 	IDType     policy.IDType
 	Generation string
 	Fenced     bool
+	// Exact: where the key is no fence, a document without the field does not match. A recheck asks so: what has no
+	// generation may be anybody's by then.
+	Exact bool
 }
 
 // Documents is the document store. Every call acts on primary data with majority writes. The refs of one call travel

@@ -25,8 +25,11 @@ func (r *erasure) report(ctx context.Context) error {
 			evidence[i] = *p.evidence
 		}
 		return r.send(ctx, events.TypeAssetErased, r.sameID(events.TypeAssetErased, ""), events.AssetErased{
-			Deletion: r.command.Deletion, Asset: r.command.Asset, Generation: r.command.Generation, Parts: evidence,
+			Deletion: r.command.Deletion, Asset: r.command.Asset, Generation: r.command.Generation, Parts: evidence, Recheck: r.command.Recheck,
 		})
+	}
+	if r.command.Recheck > 0 {
+		return r.failure(ctx, failed) // a look is over as a whole or not at all
 	}
 	errs := make([]error, len(finished))
 	each(len(finished), func(i int) { errs[i] = r.sendPart(ctx, finished[i]) })
@@ -103,7 +106,7 @@ func (r *erasure) tellInHand(ctx context.Context) {
 func (r *erasure) progressOf(part string, err error) events.PartProgress {
 	out := events.PartProgress{
 		Deletion: r.command.Deletion, Asset: r.command.Asset, Generation: r.command.Generation, Part: part,
-		Status: events.ProgressRetry, Attempts: r.attempt,
+		Status: events.ProgressRetry, Attempts: r.attempt, Recheck: r.command.Recheck,
 	}
 	if err != nil {
 		out.LastError = err.Error()
@@ -141,6 +144,9 @@ func (r *erasure) send(ctx context.Context, eventType, id string, data any) erro
 // sameID is the same for each repeat of the same fact.
 func (r *erasure) sameID(eventType, part string) string {
 	fact := strings.Join([]string{eventType, r.command.Deletion, r.command.Asset, part}, "\x00")
+	if n := r.command.Recheck; n > 0 {
+		fact += fmt.Sprintf("\x00%d", n)
+	}
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(fact)).String()
 }
 

@@ -72,7 +72,7 @@ func (s *Service) claim(ctx context.Context, tx Tx, found []Command, hold time.D
 	begun := map[string]bool{}
 	for _, c := range commands {
 		d, e := deletions[c.Deletion], erasures[ErasureKey{c.Deletion, c.Asset}]
-		if e.Done || d.Status != Scheduled && d.Status != Deleting {
+		if !wants(c, d, e) {
 			stale = append(stale, c.ID)
 			continue
 		}
@@ -91,6 +91,14 @@ func (s *Service) claim(ctx context.Context, tx Tx, found []Command, hold time.D
 		return nil, nil, nil, err
 	}
 	return w.commands, deletions, erasures, w.flush(ctx)
+}
+
+// wants tells whether a flag still has a purpose.
+func wants(c Command, d DeletionRecord, e Erasure) bool {
+	if c.Cause == causeRecheck {
+		return e.Done && !e.CheckAt.IsZero()
+	}
+	return !e.Done && (d.Status == Scheduled || d.Status == Deleting)
 }
 
 func commandIDs(commands []Command) (ids []string, keys []ErasureKey, locks Locks) {
@@ -124,6 +132,9 @@ func (s *Service) flags(commands []Command, deletions map[string]DeletionRecord,
 		d, e := deletions[c.Deletion], erasures[ErasureKey{c.Deletion, c.Asset}]
 		data := events.Erase{Deletion: d.ID, Asset: e.Asset, Kind: e.Kind, Owner: e.Owner, Generation: e.Generation, Parts: e.wanted(),
 			By: d.RequestedBy, Reason: d.Reason}
+		if c.Cause == causeRecheck {
+			data.Recheck = e.Rechecks + 1
+		}
 		payload, err := events.Encode(events.Envelope{ID: c.ID, Source: source, Type: events.TypeErase, Time: s.now(), TraceParent: d.TraceParent}, data)
 		if err != nil {
 			s.log.Error("command cannot be encoded", "deletion", d.ID, "asset", e.Asset, "error", err)

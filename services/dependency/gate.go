@@ -31,9 +31,17 @@ func (s *Service) Current(ctx context.Context, questions []events.Question) ([]e
 			return err
 		}
 		_, stop, err := paused(ctx, tx)
+		if err != nil {
+			return err
+		}
+		holders, err := s.holders(ctx, tx, questions, nodes)
 		for i, q := range questions {
 			e, ok := erasures[keys[i]]
-			answers[i] = answer(q, nodes[q.Asset], deletions[q.Deletion], e, ok)
+			if q.Recheck > 0 {
+				answers[i] = s.stillDeleted(q, nodes[q.Asset], e, ok, holders)
+			} else {
+				answers[i] = answer(q, nodes[q.Asset], deletions[q.Deletion], e, ok)
+			}
 			if stop && answers[i].Erase {
 				answers[i].Erase, answers[i].Paused, answers[i].Why = false, true, "physical deletion is paused"
 			}

@@ -129,9 +129,12 @@ type Erasure struct {
 	// Parts maps part to generation when they differ from Generation or are not all (events.Erase.Parts).
 	Parts map[string]string
 	Done  bool
-	// CheckAt is when R2 looks at it again: pushed on by every sign of life, zero once Done or while scheduled.
+	// CheckAt is when R2 looks at it again: pushed on by every sign of life, zero while scheduled. Once Done it is when R3 has
+	// its places looked at again; zero: never.
 	CheckAt time.Time
-	Steps   []Step
+	// Rechecks is how many of those later looks are over.
+	Rechecks int
+	Steps    []Step
 }
 
 // Step is the state of one part in an erasure.

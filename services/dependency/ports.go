@@ -129,8 +129,8 @@ type DeletionTx interface {
 	Overdue(ctx context.Context, dueBefore time.Time, limit int) ([]DeletionRecord, error)
 	// CountIncomplete looks at the deletions that are deleting.
 	CountIncomplete(ctx context.Context, stalledSince time.Time) (Incomplete, error)
-	// DueErasures gives erasures that are not done and whose CheckAt has come, oldest CheckAt first.
-	DueErasures(ctx context.Context, now time.Time, limit int) ([]Erasure, error)
+	// DueErasures gives erasures whose CheckAt has come, oldest CheckAt first: of those that are done, or of those that are not.
+	DueErasures(ctx context.Context, now time.Time, done bool, limit int) ([]Erasure, error)
 }
 
 // Incomplete tells of the deletions that are deleting.

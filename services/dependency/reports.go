@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/saga"
@@ -154,6 +153,10 @@ func (w *reportWorld) apply(item any) error {
 	k := reportKey(item)
 	e, known := w.works[k]
 	n, d := w.nodes[k.Asset], w.records[k.Deletion]
+	if number := recheckOf(item); number > 0 {
+		w.rechecked(k, number, item)
+		return nil
+	}
 	if !known || e.Done || d.Status != Deleting || !concerns(n, d, e) {
 		return nil
 	}
@@ -201,7 +204,7 @@ func (w *reportWorld) complete(e *Erasure, d *DeletionRecord) {
 	if d.part() == "" && len(n.openParts()) > 0 {
 		return // what a deletion of a part has not finished is there still; its end comes back here
 	}
-	e.Done, e.CheckAt = true, time.Time{}
+	e.Done, e.CheckAt = true, w.recheckAt(*e)
 	if d.part() != "" {
 		w.completePart(*e, *d)
 	} else {

@@ -14,6 +14,7 @@ const (
 	causeNextTry  = "next_try" // the worker asked for another try at this time
 	causeLost     = "broker-lost"
 	causeOperator = "operator"
+	causeRecheck  = "recheck" // not to erase, but to look again at what was erased
 )
 
 // RunResend is R2: what is `deleting` without a flag and was not heard of for resend_after is flagged again, looked at
@@ -47,7 +48,7 @@ func (s *Service) resend(ctx context.Context, checkedBy time.Time, cause string)
 	for {
 		var due []Erasure
 		err := s.graph.View(ctx, func(tx Tx) (err error) {
-			due, err = tx.DueErasures(ctx, checkedBy, resendPage)
+			due, err = tx.DueErasures(ctx, checkedBy, false, resendPage)
 			return err
 		})
 		if err != nil || len(due) == 0 {

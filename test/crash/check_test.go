@@ -67,7 +67,7 @@ func (w *world) checkDeletions(g picture) {
 		w.violate("G5", "deletions %v, accepted were %v", found, accepted)
 	}
 	for _, e := range g.Erasures {
-		if e.Done == w.cancelled[e.Deletion] || !e.CheckAt.IsZero() {
+		if e.Done == w.cancelled[e.Deletion] || !e.Done && !e.CheckAt.IsZero() {
 			w.violate("G1", "erasure %+v", e)
 		}
 		if e.Done {

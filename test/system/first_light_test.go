@@ -147,7 +147,7 @@ func TestStoreThatIsAwayAtTheStartIsNamedAndTheProcessStays(t *testing.T) {
 	s := Embedded(t)
 	away := *s
 	away.DocumentsURI = "mongodb://" + freePort(t) + "/nobody"
-	sys := launch(t, &away, app.All)
+	sys := launch(t, &away, app.All, policyText)
 	Eventually(t, "/readyz names the documents", func() error {
 		if err := sys.Health(t.Context()); err != nil {
 			return err

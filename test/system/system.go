@@ -58,7 +58,13 @@ type System struct {
 // are ready. They stop with the test.
 func Start(t *testing.T, s *Stores, role app.Role) *System {
 	t.Helper()
-	sys := launch(t, s, role)
+	return StartWith(t, s, role, policyText)
+}
+
+// StartWith is Start with another policy, a format for the bucket and the graph's label.
+func StartWith(t *testing.T, s *Stores, role app.Role, policyText string) *System {
+	t.Helper()
+	sys := launch(t, s, role, policyText)
 	Eventually(t, "ready", func() error {
 		select {
 		case err := <-sys.ended:
@@ -76,7 +82,7 @@ func Start(t *testing.T, s *Stores, role app.Role) *System {
 }
 
 // launch is Start without the waiting.
-func launch(t *testing.T, s *Stores, role app.Role) *System {
+func launch(t *testing.T, s *Stores, role app.Role, policyText string) *System {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	if err := os.WriteFile(file, fmt.Appendf(nil, policyText, s.Bucket, s.GraphLabel), 0o600); err != nil {

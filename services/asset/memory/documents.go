@@ -68,7 +68,7 @@ func (d *Documents) find(ref asset.DocumentRef) (documentKey, document, bool, er
 		return key, document{}, false, err
 	}
 	found, there := d.byKey[key]
-	matches := ref.Fenced || found.generation == "" || found.generation == ref.Generation
+	matches := ref.Fenced || found.generation == "" && !ref.Exact || found.generation == ref.Generation
 	return key, found, there && matches, nil
 }
 

@@ -52,12 +52,20 @@ func matching(ref asset.DocumentRef) (bson.D, error) {
 	}
 	filter := bson.D{{Key: field(ref), Value: id}}
 	if !ref.Fenced {
-		filter = append(filter, bson.E{Key: "$or", Value: bson.A{
-			bson.D{{Key: asset.FieldGeneration, Value: ref.Generation}},
-			bson.D{{Key: asset.FieldGeneration, Value: bson.D{{Key: "$exists", Value: false}}}},
-		}})
+		filter = append(filter, generations(ref))
 	}
 	return filter, nil
+}
+
+// generations asks for the generation of a ref, and lets pass what has none unless the ref is exact.
+func generations(ref asset.DocumentRef) bson.E {
+	if ref.Exact {
+		return bson.E{Key: asset.FieldGeneration, Value: ref.Generation}
+	}
+	return bson.E{Key: "$or", Value: bson.A{
+		bson.D{{Key: asset.FieldGeneration, Value: ref.Generation}},
+		bson.D{{Key: asset.FieldGeneration, Value: bson.D{{Key: "$exists", Value: false}}}},
+	}}
 }
 
 // matches is the comparison of matching for a document that was found by its key alone.
@@ -67,7 +75,7 @@ func matches(ref asset.DocumentRef, found bson.Raw) bool {
 	}
 	value, err := found.LookupErr(asset.FieldGeneration)
 	if err != nil {
-		return true // the field is not there
+		return !ref.Exact // the field is not there
 	}
 	generation, isText := value.StringValueOK()
 	return isText && generation == ref.Generation

@@ -45,6 +45,7 @@ func TestDocuments(t *testing.T, open func(t *testing.T) DocumentStore) {
 	run("an older generation neither sees, deletes nor overwrites a newer one", documentOlder)
 	run("a newer generation neither sees nor deletes an older one, but overwrites it", documentNewer)
 	run("an adopted document without a generation matches every one", documentAdopted)
+	run("a ref that is exact matches only its generation", documentExact)
 	run("a key that holds the generation is the fence alone", documentFenced)
 	run("many refs of several collections are answered in order", documentMany)
 	run("a bad ref does not fail its neighbours", documentBadRefs)

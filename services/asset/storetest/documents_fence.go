@@ -53,6 +53,24 @@ func documentAdopted(d documents) {
 	d.holds(d.ref("k", newer), map[string]any{"of": "newer"})
 }
 
+func documentExact(d documents) {
+	exact := func(key, generation string) asset.DocumentRef {
+		ref := d.ref(key, generation)
+		ref.Exact = true
+		return ref
+	}
+	d.Adopt(d.t, d.ref("adopted", older), map[string]any{"from": "before us"})
+	d.sees([]bool{false}, exact("adopted", older))
+	d.deletes(exact("adopted", older))
+	d.sees([]bool{true}, d.ref("adopted", older))
+	d.put(d.ref("ours", older), map[string]any{"of": "older"})
+	d.sees([]bool{true, false}, exact("ours", older), exact("ours", newer))
+	d.deletes(exact("ours", newer))
+	d.sees([]bool{true}, exact("ours", older))
+	d.deletes(exact("ours", older))
+	d.sees([]bool{false}, d.ref("ours", older))
+}
+
 func documentFenced(d documents) {
 	fenced := func(generation string) asset.DocumentRef {
 		ref := d.ref("k/"+generation, generation)

@@ -11,7 +11,7 @@ import (
 
 func testErasures(t *testing.T, g dependency.Graph) {
 	t.Run("the erasures of a deletion come in order of their position", func(t *testing.T) { testErasurePages(t, g) })
-	t.Run("due are those that are not done and whose time has come, oldest first", func(t *testing.T) { testDueErasures(t, g) })
+	t.Run("due are those whose time has come, oldest first, those that are done apart", func(t *testing.T) { testDueErasures(t, g) })
 }
 
 func testErasurePages(t *testing.T, g dependency.Graph) {
@@ -52,33 +52,35 @@ func testDueErasures(t *testing.T, g dependency.Graph) {
 		assets, erasures = append(assets, node(id, "due")), append(erasures, e)
 	}
 	save(t, g, slices.Concat(assets, []any{d}, erasures)...)
-	due := func(limit int) (ids []string) {
+	due := func(done bool, limit int) (ids []string) {
 		t.Helper()
 		for _, e := range read(t, g, func(ctx context.Context, tx dependency.Tx) ([]dependency.Erasure, error) {
-			return tx.DueErasures(ctx, at(3000), limit)
+			return tx.DueErasures(ctx, at(3000), done, limit)
 		}) {
 			ids = append(ids, e.Asset)
 		}
 		return ids
 	}
-	same(t, []string{"due-oldest", "due-past", "due-now"}, due(100))
-	same(t, []string{"due-oldest", "due-past"}, due(2))
+	same(t, []string{"due-oldest", "due-past", "due-now"}, due(false, 100))
+	same(t, []string{"due-oldest", "due-past"}, due(false, 2))
+	same(t, []string{"due-done"}, due(true, 100))
 
 	done := erasure(d.ID, "due-oldest", 50)
-	done.Done = true
+	done.Done, done.CheckAt = true, at(2500)
 	pushed := erasure(d.ID, "due-past", 51)
 	pushed.CheckAt = at(4000)
 	save(t, g, done, pushed)
-	same(t, []string{"due-now"}, due(2))
+	same(t, []string{"due-now"}, due(false, 2))
+	same(t, []string{"due-done", "due-oldest"}, due(true, 2))
 }
 
 // finishAll marks every erasure done that is due by now.
 func finishAll(t *testing.T, g dependency.Graph) {
 	t.Helper()
 	update(t, g, func(ctx context.Context, tx dependency.Tx) error {
-		due, err := tx.DueErasures(ctx, at(1_000_000), 1000)
+		due, err := tx.DueErasures(ctx, at(1_000_000), false, 1000)
 		for i := range due {
-			due[i].Done = true
+			due[i].Done, due[i].CheckAt = true, time.Time{}
 		}
 		if err != nil {
 			return err

@@ -152,7 +152,7 @@ func fullDeletion() dependency.DeletionRecord {
 func fullErasure(deletion, asset string) dependency.Erasure {
 	return dependency.Erasure{
 		Deletion: deletion, Asset: asset, Position: 7, Kind: "mesh", Owner: "acme", Generation: newID(), Why: "PART_OF layer 7",
-		Parts: map[string]string{"payload": newID(), "preview": newID()}, Done: true, CheckAt: at(1),
+		Parts: map[string]string{"payload": newID(), "preview": newID()}, Done: true, CheckAt: at(1), Rechecks: 3,
 		Steps: []dependency.Step{
 			{Part: "payload", Generation: newID(), Status: dependency.StepBlocked, Documents: 1, Objects: 1 << 40, Bytes: math.MaxInt64,
 				Attempts: 12, LastError: "503 \"slow down\"", NextTry: ptr(at(2)), ErasedAt: ptr(at(3)), Forced: "bucket is gone"},

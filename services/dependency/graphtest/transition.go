@@ -81,7 +81,7 @@ func (w transition) look(ctx context.Context, tx dependency.Tx) (s seen, err err
 			return err
 		},
 		func() error {
-			found, err := tx.DueErasures(ctx, at(30), 1000)
+			found, err := tx.DueErasures(ctx, at(30), false, 1000)
 			for _, e := range found {
 				if e.Deletion == w.deletion.ID {
 					s.erasuresDue++

@@ -60,11 +60,11 @@ func (t *tx) ListErasures(ctx context.Context, deletion string, after, max int) 
 	return decodeAll(records, decodeErasure)
 }
 
-// DueErasures gives erasures to look at. One that is done has no time to look at it.
-func (t *tx) DueErasures(ctx context.Context, now time.Time, max int) ([]dependency.Erasure, error) {
-	p := params{"now": instant(now), "limit": orAll(max)}
+// DueErasures gives erasures to look at.
+func (t *tx) DueErasures(ctx context.Context, now time.Time, done bool, max int) ([]dependency.Erasure, error) {
+	p := params{"now": instant(now), "done": done, "limit": orAll(max)}
 	records, err := t.read(ctx, "find due erasures",
-		"MATCH (e:Erasure) WHERE e.check_at <= $now AND NOT e.done RETURN e ORDER BY e.check_at LIMIT $limit", p)
+		"MATCH (e:Erasure) WHERE e.check_at <= $now AND e.done = $done RETURN e ORDER BY e.check_at LIMIT $limit", p)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,8 @@ func encodeErasure(e dependency.Erasure) (params, error) {
 	}
 	return params{
 		"deletion": e.Deletion, "asset": e.Asset, "position": e.Position, "kind": text(e.Kind), "owner": text(e.Owner),
-		"generation": text(e.Generation), "why": text(e.Why), "parts": parts, "done": e.Done, "check_at": moment(e.CheckAt), "steps": steps,
+		"generation": text(e.Generation), "why": text(e.Why), "parts": parts, "done": e.Done, "check_at": moment(e.CheckAt),
+		"rechecks": e.Rechecks, "steps": steps,
 	}, nil
 }
 
@@ -87,6 +88,7 @@ func decodeErasure(p properties) (dependency.Erasure, error) {
 	e := dependency.Erasure{
 		Deletion: p.text("deletion"), Asset: p.text("asset"), Position: int(p.number("position")), Kind: p.text("kind"), Owner: p.text("owner"),
 		Generation: p.text("generation"), Why: p.text("why"), Done: p.truth("done"), CheckAt: p.moment("check_at"),
+		Rechecks: int(p.number("rechecks")),
 	}
 	return e, errors.Join(p.object("parts", &e.Parts), p.object("steps", &e.Steps))
 }

@@ -151,7 +151,7 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	note(tx.CountIncomplete(ctx, now))
 	note(tx.Erasures(ctx, keys))
 	note(tx.ListErasures(ctx, "d", -1, 10))
-	note(tx.DueErasures(ctx, now, 10))
+	note(tx.DueErasures(ctx, now, true, 10))
 	for _, f := range []dependency.CommandFilter{{}, {IDs: ids}, {Erasures: keys}, {Deletions: ids}, {DueBy: now, FreeAt: now}, {OlderThan: now}} {
 		note(tx.Commands(ctx, f))
 	}

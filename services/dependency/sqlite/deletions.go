@@ -78,10 +78,10 @@ func listDeletions(f dependency.DeletionFilter, status dependency.Status) (rest 
 
 var erasures = table[dependency.Erasure]{
 	name: "erasures", key: 2,
-	columns: []string{"deletion", "asset", "position", "kind", "owner", "generation", "why", "done", "check_at", "parts", "steps"},
+	columns: []string{"deletion", "asset", "position", "kind", "owner", "generation", "why", "done", "check_at", "rechecks", "parts", "steps"},
 	bind: func(e *dependency.Erasure) []any {
-		return []any{&e.Deletion, &e.Asset, &e.Position, &e.Kind, &e.Owner, &e.Generation, &e.Why, &e.Done, micros{&e.CheckAt}, document{&e.Parts},
-			document{&e.Steps}}
+		return []any{&e.Deletion, &e.Asset, &e.Position, &e.Kind, &e.Owner, &e.Generation, &e.Why, &e.Done, micros{&e.CheckAt}, &e.Rechecks,
+			document{&e.Parts}, document{&e.Steps}}
 	},
 }
 
@@ -113,6 +113,7 @@ func (t *tx) SaveErasures(ctx context.Context, changed []dependency.Erasure) err
 const (
 	listErasures = "WHERE deletion = ? AND position > ? ORDER BY position LIMIT ?"
 	dueErasures  = "WHERE done = 0 AND check_at > ? AND check_at <= ? ORDER BY check_at LIMIT ?"
+	dueRechecks  = "WHERE done = 1 AND check_at > -62135596800000000 AND check_at <= ? ORDER BY check_at LIMIT ?"
 )
 
 // ListErasures pages by position.
@@ -121,6 +122,9 @@ func (t *tx) ListErasures(ctx context.Context, deletion string, after, limit int
 }
 
 // DueErasures gives those to look at again, the most overdue first.
-func (t *tx) DueErasures(ctx context.Context, now time.Time, limit int) ([]dependency.Erasure, error) {
+func (t *tx) DueErasures(ctx context.Context, now time.Time, done bool, limit int) ([]dependency.Erasure, error) {
+	if done {
+		return erasures.find(ctx, t, dueRechecks, micros{&now}, limit)
+	}
 	return erasures.find(ctx, t, dueErasures, micros{&time.Time{}}, micros{&now}, limit)
 }

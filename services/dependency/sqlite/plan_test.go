@@ -52,6 +52,7 @@ func TestPlans(t *testing.T) {
 		{"erasures by key", fixed(erasures.finding()+"WHERE "+ofErasures, list(pairs(keys))), []string{"SEARCH erasures USING INDEX sqlite_autoindex_erasures_1 (deletion=? AND asset=?)"}},
 		{"erasures of a deletion", fixed(erasures.finding()+listErasures, "d", 0, 1), []string{"SEARCH erasures USING INDEX erasures_by_position (deletion=? AND position>?)"}},
 		{"R2: due erasures", fixed(erasures.finding()+dueErasures, 0, 1, 1), []string{"SEARCH erasures USING INDEX erasures_by_check (check_at>? AND check_at<?)"}},
+		{"R3: due rechecks", fixed(erasures.finding()+dueRechecks, 1, 1), []string{"SEARCH erasures USING INDEX erasures_by_recheck (check_at>? AND check_at<?)"}},
 		{"R1: flags to claim", flagPage(dependency.CommandFilter{DueBy: now, FreeAt: now}), []string{"SCAN commands USING INDEX commands_by_since"}},
 		{"flags after one", flagPage(dependency.CommandFilter{After: &flag}), []string{"SEARCH commands USING INDEX commands_by_since ((since,id)>(?,?))"}},
 		{"flags of erasures", flagPage(dependency.CommandFilter{Erasures: keys}), []string{"SEARCH commands USING INDEX commands_by_erasure (deletion=? AND asset=?)", "USE TEMP B-TREE FOR ORDER BY"}},
