@@ -64,13 +64,3 @@ func TestRefusalsAreOneLineWhateverTheyHold(t *testing.T) {
 	}
 	tombstone(t, "status", "x").fails(exitFailed, `two\u000alines \u001b[2J and a \u202e turn`)
 }
-
-func TestSafe(t *testing.T) {
-	for in, want := range map[string]string{
-		"🦕 a\u200db é": "🦕 a\u200db é", "a\nb": `a\u000ab`, "\x1b[2J": `\u001b[2J`, "\u009b": `\u009b`, "a\xffb": `a\xffb`, "\u202e\u2066": `\u202e\u2066`, "\u2028": `\u2028`,
-	} {
-		if got := safe(in); got != want {
-			t.Errorf("%q: got %q", in, got)
-		}
-	}
-}

@@ -3,35 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/tombstone-project/tombstone/internal/safetext"
 )
 
-// reordering are the characters that change the order or the lines in which a terminal shows others.
-var reordering = []rune{'\u200e', '\u200f', '\u061c', '\u2028', '\u2029', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069'}
-
-// safe escapes what must not reach a terminal from an id or a reason: control characters, those that reorder others, and
-// bytes that are no UTF-8.
-func safe(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[0])
-		case unicode.IsControl(r) || slices.Contains(reordering, r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteString(s[:size])
-		}
-		s = s[size:]
-	}
-	return b.String()
-}
+// safe makes text fit for a terminal.
+func safe(s string) string { return safetext.Escape(s) }
 
 // table prints rows in columns; every cell is made safe.
 func table(w io.Writer, rows ...[]string) {

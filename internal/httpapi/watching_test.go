@@ -35,7 +35,7 @@ func TestFollowingAllDeletions(t *testing.T) {
 	c := caller{t, apitest.Handler(t, s, func(cfg *httpapi.Config) { cfg.Auth = callers })}
 	c.as("bob", "PUT", "/v1/assets/bobs", mesh).want(201)
 	c.as("alice", "PUT", "/v1/assets/a", mesh).want(201)
-	r, _ := http.NewRequestWithContext(t.Context(), "GET", url+"/v1/deletions/events", nil)
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v1/deletions/events", nil)
 	r.Header.Set("Authorization", "Bearer alice")
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {

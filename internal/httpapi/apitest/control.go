@@ -65,6 +65,16 @@ func (s *Service) Stall(id, lastError string) {
 	s.deletions[id] = d
 }
 
+// Block makes a deletion that failed at a step blocked until then.
+func (s *Service) Block(id, reason string, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.deletions[id]
+	d.Blocked = &dependency.Blocked{Asset: d.Root, Part: Part, Reason: reason, Until: &until}
+	d.Steps = []dependency.AssetStep{{Asset: d.Root, Step: dependency.Step{Part: Part, Status: dependency.StepBlocked, Attempts: 2, LastError: reason, NextTry: &until}}}
+	s.deletions[id] = d
+}
+
 // Stalled lists what Stall has marked, in one page.
 func (s *Service) Stalled(ctx context.Context, _ string) (dependency.Page[dependency.Deletion], error) {
 	var page dependency.Page[dependency.Deletion]

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -130,7 +131,7 @@ func (s *Service) Deletion(ctx context.Context, deletion, _ string) (dependency.
 	return s.findDeletion(c, deletion)
 }
 
-// Deletions lists those that exist for the caller, in one page.
+// Deletions lists those that exist for the caller, newest first; the cursor is the last id.
 func (s *Service) Deletions(ctx context.Context, q dependency.DeletionQuery) (dependency.Page[dependency.Deletion], error) {
 	var page dependency.Page[dependency.Deletion]
 	c, leave, err := s.enter(ctx, "Deletions")
@@ -140,8 +141,15 @@ func (s *Service) Deletions(ctx context.Context, q dependency.DeletionQuery) (de
 	defer leave()
 	newestFirst := func(a, b dependency.Deletion) int { return strings.Compare(b.ID, a.ID) }
 	for _, d := range slices.SortedFunc(maps.Values(s.deletions), newestFirst) {
+		if q.Cursor != "" && d.ID >= q.Cursor {
+			continue
+		}
 		if _, err := s.find(c, d.Root); err == nil && (q.Status == "" || d.Status == q.Status) && (q.Stalled == nil || d.Stalled == *q.Stalled) &&
 			(!q.Blocked || d.Blocked != nil) {
+			if len(page.Items) == cmp.Or(q.Limit, 100) {
+				page.NextCursor = page.Items[len(page.Items)-1].ID
+				break
+			}
 			page.Items = append(page.Items, d)
 		}
 	}
@@ -151,7 +159,7 @@ func (s *Service) Deletions(ctx context.Context, q dependency.DeletionQuery) (de
 // Pending has a flag for every deletion that runs.
 func (s *Service) Pending(ctx context.Context, _ string) (dependency.Page[dependency.PendingFlag], error) {
 	var page dependency.Page[dependency.PendingFlag]
-	_, leave, err := s.enter(ctx, "Pending")
+	_, leave, err := s.enterOperator(ctx, "Pending")
 	if err != nil {
 		return page, err
 	}
@@ -170,7 +178,7 @@ func (s *Service) Replay(ctx context.Context, d dependency.Drive) (dependency.Dr
 }
 
 func (s *Service) drive(ctx context.Context, call string, d dependency.Drive) (dependency.Driven, error) {
-	_, leave, err := s.enter(ctx, call)
+	_, leave, err := s.enterOperator(ctx, call)
 	if err != nil {
 		return dependency.Driven{}, err
 	}
