@@ -88,7 +88,7 @@ func benchWith(t *testing.T, g dependency.Graph, text string, change func(*depen
 	return b
 }
 
-func parse(t *testing.T, text string) *policy.Policy {
+func parse(t testing.TB, text string) *policy.Policy {
 	t.Helper()
 	p, err := policy.Parse("policy.yaml", []byte(text))
 	if err != nil {
