@@ -40,6 +40,7 @@ type grammar struct {
 	Replay  replayCmd  `cmd:"" help:"Publish command flags now."`
 	Stalled stalledCmd `cmd:"" help:"List deletions past their deadline, blocked or failing."`
 	Retry   retryCmd   `cmd:"" help:"Drive stalled deletions now."`
+	Force   forceCmd   `cmd:"" help:"Give up a part whose store is gone for good."`
 
 	Retention retentionCmd `cmd:"" help:"Find what has expired, and let it go."`
 

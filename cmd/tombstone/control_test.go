@@ -53,6 +53,20 @@ func TestCancel(t *testing.T) {
 	tombstone(t, "cancel", begun).fails(exitFailed, "too-late")
 }
 
+// H-66.
+func TestForce(t *testing.T) {
+	s := serve(t)
+	did := deleted(t, s, "a")
+	tombstone(t, "force", did, "--part", apitest.Part).fails(exitUsage, "--reason")
+	tombstone(t, "force", did, "--part", "zip", "--reason", "x").fails(exitFailed, "unknown-part")
+	if got := tombstone(t, "force", did, "--part", apitest.Part, "--reason", "bucket gone").done().stdout; !strings.Contains(got, "a: deleted") {
+		t.Errorf("got %q", got)
+	}
+	if got := tombstone(t, "explain", did, "--json").done().values(); got[0]["status"] != "deleted" {
+		t.Errorf("explain: %v", got)
+	}
+}
+
 func TestAudit(t *testing.T) {
 	s := serve(t)
 	if got := tombstone(t, "audit", "a").done().stdout; got != "nothing was recorded\n" {

@@ -40,6 +40,9 @@ func (r Role) asset() bool      { return r != Dependency }
 // stopPatience is how long each part of the process may take to stop.
 const stopPatience = 20 * time.Second
 
+// handBack is how long the work in hand may go on when the process stops; then it is given back.
+const handBack = 5 * time.Second
+
 // readyPoll is how often a start looks whether everything answers.
 const readyPoll = 50 * time.Millisecond
 

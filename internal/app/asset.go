@@ -46,7 +46,7 @@ func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.
 // assetService adds the parts of the asset service. The configuration has its gate by now.
 func (p *process) assetService(b *bus, c asset.Config) *asset.Service {
 	eraser := asset.NewEraser(p.metrics.Stores(c))
-	worker := saga.Worker{Name: "erase", Subscriber: p.metrics.Subscriber(b.Commands()), Handle: eraser.HandleMessage, Park: eraser.Park, InFlight: erasing, Logger: p.log}
+	worker := saga.Worker{Name: "erase", Subscriber: p.metrics.Subscriber(b.Commands()), Handle: eraser.HandleMessage, Park: eraser.Park, InFlight: erasing, Grace: handBack, Logger: p.log}
 	checked := make(chan struct{})
 	p.part("blobs", p.prepare("blobs", func(ctx context.Context) error { return p.checkStores(ctx, c) }, checked))
 	p.part("erase", after(worker.Run, checked, b.prepared))

@@ -35,7 +35,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	}
 	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: b, Waiting: b.WaitingCommands, Logger: p.log})
 	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: b, Logger: p.log})
-	reports := saga.Worker{Name: "reports", Subscriber: p.metrics.Subscriber(b.Reports()), Handle: deps.HandleReport, Logger: p.log}
+	reports := saga.Worker{Name: "reports", Subscriber: p.metrics.Subscriber(b.Reports()), Handle: deps.HandleReport, Grace: handBack, Logger: p.log}
 
 	if err := p.metrics.Backlog(deps.Backlog); err != nil {
 		return nil, err

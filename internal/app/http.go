@@ -16,7 +16,7 @@ import (
 )
 
 // drainTime is how long requests in hand may go on when the process stops.
-const drainTime = 10 * time.Second
+const drainTime = 5 * time.Second
 
 // handler makes the API of the services that this process runs.
 func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http.Handler, error) {

@@ -106,7 +106,7 @@ func TestExplainADeletionThatHasBegun(t *testing.T) {
 		b.advance(time.Minute)
 	}
 	x = b.says(d, `part "payload" of "x": object-locked, until 2026-03-02T12:02:00Z`, blocked, "remove the cause, then: tombstone retry ID",
-		"if the store is gone for good, give the part up: POST /v1/deletions/ID/force")
+		"if the store is gone for good, give the part up: tombstone force ID --part payload --reason WHY")
 	if x.LastError != "locked by retention" || x.NextTry == nil || !x.NextTry.Equal(until) {
 		t.Errorf("explained: %s", pretty(x))
 	}

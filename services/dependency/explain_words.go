@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -93,7 +94,7 @@ func (x *Explanation) sayBlocked(c circumstances) {
 	}
 	x.MayDo = []string{
 		"remove the cause, then: tombstone retry " + d.ID,
-		"if the store is gone for good, give the part up: POST /v1/deletions/" + d.ID + "/force",
+		"if the store is gone for good, give the part up: tombstone force " + d.ID + " --part " + shellWord(cmp.Or(b.Part, "PART")) + " --reason WHY",
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package reports holds docs/reports.md to the tests that it names.
+// Package reports holds pages of docs/ to the code: docs/reports.md to the tests that it names, docs/operations.md to the
+// reasons and metrics that there are.
 package reports
 
 import (
@@ -74,4 +75,30 @@ func commentsIn(t *testing.T, folder string) map[string]string {
 		}
 	}
 	return comments
+}
+
+func TestTheOperationsPageHasEveryReasonAndMetric(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/operations.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, names := range map[string]*regexp.Regexp{
+		"services/asset/blocked.go":     regexp.MustCompile(`Reason = "([a-z-]+)"`),
+		"internal/telemetry/metrics.go": regexp.MustCompile(`"(tombstone_\w+)"`),
+		"internal/telemetry/backlog.go": regexp.MustCompile(`"(tombstone_\w+)"`),
+	} {
+		source, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := names.FindAllStringSubmatch(string(source), -1)
+		if len(found) == 0 {
+			t.Errorf("nothing was found in %s", file)
+		}
+		for _, name := range found {
+			if !regexp.MustCompile("`" + name[1] + "[`{]").Match(page) {
+				t.Errorf("%s, of %s, is not on the page", name[1], file)
+			}
+		}
+	}
 }

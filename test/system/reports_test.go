@@ -3,12 +3,15 @@ package system
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/Shopify/toxiproxy/v2"
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rs/zerolog"
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/app"
@@ -167,4 +170,43 @@ func TestAnAssetThatGoesIsNeverShownAsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	sys.Await(d.ID)
+}
+
+// H-18: a stop ends well although a store hangs with work in hand: that is given back, and the next process finishes it.
+func TestAStopGivesBackWhatAHangingStoreHoldsUp(t *testing.T) {
+	s := Embedded(t)
+	u, err := url.Parse(s.DocumentsURI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), "documents", freePort(t), u.Host)
+	if err := proxy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Stop)
+	through := *s
+	u.Host = proxy.Listen
+	through.DocumentsURI = u.String()
+	sys := Start(t, &through, app.All)
+	sys.Fill(sys.Create("mesh", "held"))
+	if _, err := proxy.Toxics.AddToxicJson(strings.NewReader(`{"name": "hang", "type": "timeout", "attributes": {"timeout": 0}}`)); err != nil {
+		t.Fatal(err)
+	}
+	d, err := sys.Delete(t.Context(), "held", dependency.DeleteRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	Eventually(t, "the command is with the broker", func() error {
+		p, err := sys.Pending(t.Context(), "")
+		if err == nil && len(p.Items) > 0 {
+			err = errors.New("it is pending")
+		}
+		return err
+	})
+	sys.Stop() // wants it to end well
+	next := Start(t, s, app.All)
+	next.Await(d.ID)
+	if left := s.Snapshot(t); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
 }
