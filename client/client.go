@@ -27,6 +27,7 @@ var (
 	_ dependency.ReversalAPI   = (*Client)(nil)
 	_ dependency.OwnersAPI     = (*Client)(nil)
 	_ dependency.PlanningAPI   = (*Client)(nil)
+	_ dependency.SweepAPI      = (*Client)(nil)
 	_ dependency.ProofAPI      = (*Client)(nil)
 )
 

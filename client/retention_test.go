@@ -30,3 +30,18 @@ func TestRetention(t *testing.T) {
 		t.Errorf("too much at once: %v", err)
 	}
 }
+
+func TestSweep(t *testing.T) {
+	c, s := dial(t)
+	if _, err := c.Sweep(t.Context(), true); !errors.Is(err, problem.EmptyGraph) {
+		t.Errorf("an empty graph: %v", err)
+	}
+	must[dependency.Asset](t)(first(c.PutAsset(t.Context(), "a/1", mesh)))
+	want := dependency.Findings{Candidates: []dependency.Candidate{{Asset: "b", Part: "raw", Place: "assets/raw/b/", Reason: "old", Bytes: 7}}, Total: 1, Bytes: 7,
+		ExceedsShare: []dependency.OwnerShare{}}
+	s.Orphan(want)
+	want.Applied = true
+	if diff := cmp.Diff(want, must[dependency.Findings](t)(c.Sweep(t.Context(), true))); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -39,6 +39,9 @@ const (
 	TooManyAssets        Name = "too-many-assets"
 	ShareExceeded        Name = "share-exceeded"
 	PlanChanged          Name = "plan-changed"
+	EmptyGraph           Name = "empty-graph"
+	GraphBehind          Name = "graph-behind"
+	ListingFailed        Name = "listing-failed"
 	GenerationMismatch   Name = "generation-mismatch"
 	OnHold               Name = "on-hold"
 	IdempotencyKeyReused Name = "idempotency-key-reused"
@@ -69,6 +72,9 @@ var statuses = map[Name]int{
 	TooManyAssets:        http.StatusConflict,
 	ShareExceeded:        http.StatusConflict,
 	PlanChanged:          http.StatusConflict,
+	EmptyGraph:           http.StatusConflict,
+	GraphBehind:          http.StatusConflict,
+	ListingFailed:        http.StatusConflict,
 	OwnerErasing:         http.StatusConflict,
 	TooLate:              http.StatusConflict,
 	NotDeleted:           http.StatusConflict,

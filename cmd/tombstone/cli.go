@@ -43,6 +43,7 @@ type grammar struct {
 	Force   forceCmd   `cmd:"" help:"Give up a part whose store is gone for good."`
 
 	Retention retentionCmd `cmd:"" help:"Find what has expired, and let it go."`
+	Sweep     sweepCmd     `cmd:"" help:"Find what belongs to nobody, and remove it."`
 
 	Hold    holdCmd    `cmd:"" help:"Put an asset under legal hold."`
 	Release releaseCmd `cmd:"" help:"End a legal hold."`

@@ -42,6 +42,11 @@ func printExpired(p *program, found dependency.Expired) {
 	if left := found.Left; left != (dependency.Left{}) {
 		_, _ = fmt.Fprintf(p.out, "left alone: %d on hold, %d that others need\n", left.Held, left.Dependants)
 	}
+	printExceeding(p, found.Findings)
+}
+
+// printExceeding tells what keeps --apply from going on.
+func printExceeding(p *program, found dependency.Findings) {
 	for _, o := range found.ExceedsShare {
 		_, _ = fmt.Fprintf(p.out, "too much at once: %d of %d live assets of owner %s; --apply is refused (limits.max_share_per_owner)\n", o.Candidates, o.Live, safe(o.Owner))
 	}

@@ -39,3 +39,24 @@ func TestRetention(t *testing.T) {
 	}
 	tombstone(t, "retention", "--apply").fails(exitFailed, "share-exceeded")
 }
+
+func TestSweep(t *testing.T) {
+	s := serve(t)
+	tombstone(t, "sweep").fails(exitFailed, "empty-graph")
+	create(t, s, "a")
+	if got := tombstone(t, "sweep").done().stdout; got != "there is no orphan\n" {
+		t.Errorf("got %q", got)
+	}
+	s.Orphan(dependency.Findings{Candidates: []dependency.Candidate{{Asset: "b\n", Part: "raw", Place: "assets/raw/b/", Reason: "old", Bytes: 7}, {Asset: "c", Part: "note", Reason: "missing"}},
+		Total: 3, Bytes: 7})
+	const rows = "ASSET    PART  PLACE          BYTES  WHY\nb\\u000a  raw   assets/raw/b/  7      old\nc        note  -              0      missing\nand 1 more\n3 candidates, 7 bytes; "
+	if got, want := tombstone(t, "sweep").done().stdout, rows+"nothing was changed, --apply removes orphans\n"; got != want {
+		t.Errorf("want\n%s\ngot\n%s", want, got)
+	}
+	if got, want := tombstone(t, "sweep", "--apply").done().stdout, rows+"the deletion of orphans has begun\n"; got != want {
+		t.Errorf("want\n%s\ngot\n%s", want, got)
+	}
+	if got := tombstone(t, "sweep", "--json").done().values(); len(got) != 1 || got[0]["total"] != 3.0 {
+		t.Errorf("--json: %v", got)
+	}
+}

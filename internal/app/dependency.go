@@ -51,6 +51,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	p.part("samples", after(deps.RunSamples, prepared))
 	p.part("changes", after(deps.RunChanges, prepared))
 	p.part("retention", after(deps.RunRetention, prepared))
+	p.part("sweep", after(deps.RunSweep, prepared))
 	p.part("stalled", after(deps.RunStalled, prepared))
 	p.part("purge", after(deps.RunPurge, prepared))
 	p.part("reports", after(reports.Run, prepared, b.prepared))

@@ -57,3 +57,16 @@ func (d *Documents) Get(ctx context.Context, ref asset.DocumentRef) (body map[st
 	}
 	return body, nil
 }
+
+// Page wraps the listing.
+func (d *Documents) Page(ctx context.Context, shelf asset.DocumentShelf, mark string, limit int) (kept []asset.KeptDocument, next string, err error) {
+	call := Call{Port: "documents", Method: "Page", Items: 1, About: shelf.Collection}
+	err = d.process.do(ctx, call, func(ctx context.Context, _ int) (err error) {
+		kept, next, err = d.Documents.Page(ctx, shelf, mark, limit)
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return kept, next, nil
+}

@@ -72,7 +72,7 @@ func (s *server) timeout(r *http.Request) time.Duration {
 
 // isSearch tells calls that look at everything there is.
 func isSearch(r *http.Request) bool {
-	return r.Method == http.MethodPost && r.URL.RawPath == retentionPath
+	return r.Method == http.MethodPost && (r.URL.RawPath == retentionPath || r.URL.RawPath == sweepPath)
 }
 
 func isImport(r *http.Request) bool {

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -46,5 +47,22 @@ func TestRetention(t *testing.T) {
 	c.call("POST", path, `{"apply":"yes"}`).problem(422, "invalid-request", "apply")
 	c.call("POST", path, `{"aply":true}`).problem(422, "invalid-request", "aply")
 	c.call("POST", path, "").problem(422, "invalid-request", "body")
+	c.call("GET", path, "").problem(405, "method-not-allowed", "")
+}
+
+func TestSweep(t *testing.T) {
+	c, s := serve(t)
+	const path = "/v1/admin/sweep"
+	c.call("POST", path, "{}").problem(409, "empty-graph", "")
+	c.call("PUT", "/v1/assets/a", mesh).want(201)
+	s.Orphan(dependency.Findings{Candidates: []dependency.Candidate{{Asset: "b", Part: "raw", Place: "assets/raw/b/", Reason: "old", Bytes: 7}}, Total: 1, Bytes: 7})
+	for _, apply := range []bool{false, true} {
+		want := map[string]any{"candidates": []any{map[string]any{"asset": "b", "part": "raw", "place": "assets/raw/b/", "reason": "old", "bytes": 7.0}},
+			"total": 1.0, "bytes": 7.0, "applied": apply, "exceeds_share": []any{}}
+		if diff := cmp.Diff(want, c.call("POST", path, fmt.Sprintf(`{"apply":%t}`, apply)).want(200).json()); diff != "" {
+			t.Error(diff)
+		}
+	}
+	c.call("POST", path, `{"aply":true}`).problem(422, "invalid-request", "aply")
 	c.call("GET", path, "").problem(405, "method-not-allowed", "")
 }

@@ -45,6 +45,7 @@ type DependencyAPI interface {
 	dependency.PlanningAPI
 	dependency.ProofAPI
 	dependency.RetentionAPI
+	dependency.SweepAPI
 }
 
 // Config says what is served. Auth, Metrics and Registerer are required, and at least one service.
@@ -128,6 +129,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.watchingRoutes()
 		s.receiptRoutes()
 		s.retentionRoute()
+		s.sweepRoute()
 	}
 	if cfg.Asset != nil {
 		s.documentRoutes()

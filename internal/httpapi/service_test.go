@@ -84,7 +84,7 @@ func TestLaterCallsSayWhatIsMissing(t *testing.T) {
 	c, _ := serve(t)
 	c.call("PUT", "/v1/assets/a", mesh).want(201)
 	for _, call := range [][2]string{
-		{"POST", "/v1/deletions"}, {"POST", "/v1/admin/sweep"},
+		{"POST", "/v1/deletions"},
 	} {
 		got := c.call(call[0], call[1], "").problem(501, "not-implemented", "")
 		if detail, _ := got["detail"].(string); !strings.HasPrefix(detail, call[0]+" /") {

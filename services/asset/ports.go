@@ -87,8 +87,25 @@ type Documents interface {
 	// Get gives the body back, without `_id`, the id field and FieldGeneration, inner objects as map[string]any and
 	// arrays as []any; problem.NotFound when there is none of this generation.
 	Get(ctx context.Context, ref DocumentRef) (map[string]any, error)
+	// Page gives up to limit documents of a whole collection, whoever wrote them: those after a mark, which an earlier page
+	// gave as its next; "" begins, and an empty next ends. A page may be empty and have a next one. What stays there
+	// meanwhile is told once. Documents whose key is not of the shelf's IDType are left out: they are at no place of ours.
+	Page(ctx context.Context, shelf DocumentShelf, mark string, limit int) (kept []KeptDocument, next string, err error)
 	// Ping tells whether the store answers.
 	Ping(ctx context.Context) error
+}
+
+// DocumentShelf is a collection, with the field and the type of the keys by which documents are looked for in it.
+type DocumentShelf struct {
+	Collection string
+	IDField    string // empty: _id
+	IDType     policy.IDType
+}
+
+// KeptDocument is one document on a shelf.
+type KeptDocument struct {
+	Key        string // in the spelling of the shelf's IDType
+	Generation string // empty for an adopted document
 }
 
 // Place is a set of object keys in one bucket: all below Prefix, or Key alone. Exactly one of both is set.
@@ -124,7 +141,7 @@ type Blobs interface {
 	// List looks afresh at each place, from its start, and gives up to limit versions of each (markers and uploads count),
 	// each once. Listings and errs have one entry a place. Neighbouring places of one bucket may share calls.
 	List(ctx context.Context, places []Place, limit int) (listings []Listing, errs []error)
-	// Page looks afresh at one place and gives some of its versions (markers and uploads count), at most limit of them, which is
+	// Page looks afresh at one place, below any other prefix, or (with neither key nor prefix) at a whole bucket, and gives some of its versions (markers and uploads count), at most limit of them, which is
 	// 10 at least: those after a mark, which an earlier page gave as its next; "" begins, and an empty next ends. A page may
 	// be empty and have a next one. The pages of a place are not one moment; what stays there meanwhile is told once.
 	Page(ctx context.Context, place Place, mark string, limit int) (versions []Version, next string, err error)

@@ -61,6 +61,13 @@ type RetentionAPI interface {
 	Retention(ctx context.Context, apply bool) (Expired, error)
 }
 
+// SweepAPI removes what belongs to nobody.
+type SweepAPI interface {
+	// Sweep looks for orphans in all stores. With apply their deletion begins. Refusals: problem.EmptyGraph, GraphBehind,
+	// ListingFailed, and with apply ShareExceeded.
+	Sweep(ctx context.Context, apply bool) (Findings, error)
+}
+
 // Explanation is for an operator at night.
 type Explanation struct {
 	Deletion string `json:"deletion"`

@@ -79,7 +79,7 @@ func answer(q events.Question, n Node, d DeletionRecord, e Erasure, known bool) 
 			return no("part " + part + " is not to be erased in this generation")
 		}
 	}
-	return events.Answer{Erase: true, Attributes: n.Attributes, Owner: n.Owner, Kind: n.Kind}
+	return events.Answer{Erase: true, Attributes: n.Attributes, Owner: e.Owner, Kind: e.Kind}
 }
 
 func wanted(e Erasure, part, generation string) bool {

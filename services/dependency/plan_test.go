@@ -22,6 +22,7 @@ import (
 // shelves are stores that hold what a test puts there, by asset and generation of the part; it gives pages of two things and
 // looks at two targets at a time. before runs ahead of each look, and its error is the look's.
 type shelves struct {
+	dependency.Stores
 	mu     sync.Mutex
 	things map[string][]events.Thing
 	unseen map[string]events.Unseen // by asset

@@ -2,8 +2,6 @@ package dependency
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -39,7 +37,7 @@ func (s *Service) Purge(ctx context.Context) error {
 	if s.policy.Tombstones.Keep == 0 {
 		return nil
 	}
-	due, err := s.takePurge(ctx)
+	due, err := s.takeTurn(ctx, settingPurge, purgeEvery)
 	if err != nil || !due {
 		return err
 	}
@@ -72,33 +70,6 @@ func (s *Service) Purge(ctx context.Context) error {
 	return nil
 }
 
-// takePurge tells whether it is time, and then that it is done today.
-func (s *Service) takePurge(ctx context.Context) (due bool, err error) {
-	err = s.graph.Update(ctx, func(tx Tx) error {
-		due = false
-		var last time.Time
-		text, err := tx.Setting(ctx, settingPurge)
-		if err != nil {
-			return err
-		}
-		if text != "" {
-			if err := json.Unmarshal([]byte(text), &last); err != nil {
-				return fmt.Errorf("read when tombstones were purged: %w", err)
-			}
-		}
-		now := s.now()
-		if due = !last.Add(purgeEvery).After(now); !due {
-			return nil
-		}
-		b, err := json.Marshal(now)
-		if err != nil {
-			return err
-		}
-		return tx.SaveSetting(ctx, settingPurge, string(b))
-	})
-	return due, err
-}
-
 // purgeable are those of the nodes whose deletion was completed long enough ago, as a whole.
 func (s *Service) purgeable(ctx context.Context, tx Tx, nodes []Node) (old []string, err error) {
 	var ids []string
@@ -111,7 +82,7 @@ func (s *Service) purgeable(ctx context.Context, tx Tx, nodes []Node) (old []str
 	}
 	for _, n := range nodes {
 		d := records[n.Deletion]
-		if n.Status == Deleted && d.Status == Deleted && !d.CompletedAt.IsZero() && !d.CompletedAt.Add(s.policy.Tombstones.Keep).After(s.now()) {
+		if n.Status == Deleted && len(n.openParts()) == 0 && d.Status == Deleted && !d.CompletedAt.IsZero() && !d.CompletedAt.Add(s.policy.Tombstones.Keep).After(s.now()) {
 			old = append(old, n.ID)
 		}
 	}

@@ -112,6 +112,9 @@ func (w *putWorld) put(it putItem) putResult {
 	if exists && !it.by.sees(old.Owner) {
 		return putResult{err: assetNotFound(it.id)}
 	}
+	if open := old.openParts(); old.Status == Deleted && len(open) > 0 { // an orphan of the last generation still goes
+		return putResult{err: problem.New(problem.DeletionInProgress, "what was left of asset %q is being deleted by %s; wait until that is done", it.id, open[0])}
+	}
 	if exists && old.Status == Deleting {
 		return putResult{err: problem.New(problem.DeletionInProgress, "asset %q is being deleted by %s; wait until that is done", it.id, old.Deletion)}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/tombstone-project/tombstone/events"
 )
 
-// Stores is what the dependency service asks of the asset service: what lies in the stores now. It changes nothing there,
+// Stores is what the dependency service asks of the asset service: what lies in the stores now. Looking changes nothing there,
 // and nothing is decided by it alone: whoever asks decides again in the graph what it means.
 //
 // No answer, and a store that does not answer, is problem.Unavailable. A place that cannot be looked into until somebody
@@ -16,4 +16,6 @@ type Stores interface {
 	// order, at least one of them: what is left is asked again. A sight may be a page, which Target.After continues; the
 	// pages of a place are not one moment, and tell each thing that stays there once.
 	Look(ctx context.Context, targets []events.Target) ([]events.Sight, error)
+	// Survey tells what lies on a shelf, at places of the policy, page by page. An obstacle is an error, never an empty page.
+	Survey(ctx context.Context, shelf events.Shelf) (events.Survey, error)
 }

@@ -39,6 +39,7 @@ type Service struct {
 	told      chan struct{} // closed when the trail grows
 	paused    bool
 	expired   dependency.Expired
+	orphans   dependency.Findings
 }
 
 // New makes an empty service.

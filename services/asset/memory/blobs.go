@@ -91,21 +91,26 @@ func (b *Blobs) look(place asset.Place, limit int) (asset.Listing, error) {
 	if err := place.Check(); err != nil {
 		return asset.Listing{}, err
 	}
+	versions, err := b.find(place)
+	if len(versions) > limit {
+		return asset.Listing{Versions: versions[:limit], More: true}, nil
+	}
+	return asset.Listing{Versions: versions}, err
+}
+
+// find gives everything at a place or on a shelf.
+func (b *Blobs) find(place asset.Place) (versions []asset.Version, err error) {
 	found, err := b.bucket(place.Bucket)
 	if err != nil {
-		return asset.Listing{}, err
+		return nil, err
 	}
-	var versions []asset.Version
 	for _, e := range slices.Backward(found.entries) {
-		if e.Key == place.Key || place.Prefix != "" && strings.HasPrefix(e.Key, place.Prefix) {
+		if place.Key == "" && strings.HasPrefix(e.Key, place.Prefix) || place.Key != "" && e.Key == place.Key {
 			versions = append(versions, e.Version)
 		}
 	}
 	slices.SortStableFunc(versions, func(x, y asset.Version) int { return strings.Compare(x.Key, y.Key) })
-	if len(versions) > limit {
-		return asset.Listing{Versions: versions[:limit], More: true}, nil
-	}
-	return asset.Listing{Versions: versions}, nil
+	return versions, nil
 }
 
 // Delete removes exactly these versions.

@@ -26,31 +26,26 @@ func (b *Blobs) Page(ctx context.Context, place asset.Place, mark string, limit 
 }
 
 func (b *Blobs) page(place asset.Place, mark string, limit int) (versions []asset.Version, next string, err error) {
-	all, err := b.look(place, len(b.everything()))
+	if err := place.CheckShelf(); err != nil {
+		return nil, "", err
+	}
+	all, err := b.find(place)
 	if err != nil {
 		return nil, "", err
 	}
 	inOrder := func(x, y asset.Version) int { return cmp.Or(cmp.Compare(x.Key, y.Key), cmp.Compare(y.ID, x.ID)) }
-	slices.SortFunc(all.Versions, inOrder)
+	slices.SortFunc(all, inOrder)
 	if mark != "" {
 		var last asset.Version
 		if err := json.Unmarshal([]byte(mark), &last); err != nil {
 			return nil, "", fmt.Errorf("read the mark: %w", err)
 		}
-		all.Versions = slices.DeleteFunc(all.Versions, func(v asset.Version) bool { return inOrder(v, last) <= 0 })
+		all = slices.DeleteFunc(all, func(v asset.Version) bool { return inOrder(v, last) <= 0 })
 	}
-	if len(all.Versions) <= limit {
-		return all.Versions, "", nil
+	if len(all) <= limit {
+		return all, "", nil
 	}
-	versions = all.Versions[:limit]
+	versions = all[:limit]
 	text, err := json.Marshal(versions[limit-1])
 	return versions, string(text), err
-}
-
-// everything is what all buckets hold.
-func (b *Blobs) everything() (all []entry) {
-	for _, held := range b.buckets {
-		all = append(all, held.entries...)
-	}
-	return all
 }

@@ -29,7 +29,7 @@ type mark struct {
 
 // Page implements asset.Blobs with one request, versions and markers first, unfinished uploads after them.
 func (s *Store) Page(ctx context.Context, place asset.Place, text string, limit int) ([]asset.Version, string, error) {
-	if err := place.Check(); err != nil {
+	if err := place.CheckShelf(); err != nil {
 		return nil, "", err
 	}
 	var at mark

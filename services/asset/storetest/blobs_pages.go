@@ -61,6 +61,22 @@ func blobPages(b blobs) {
 	same(b.t, "pages of nothing", b.pages(below(b.bucket, "p/2/"), 10, nothing), []asset.Version{})
 }
 
+func blobPagesOfAShelf(b blobs) {
+	for i := range 15 {
+		b.put(b.bucket, fmt.Sprintf("p/1/%d", i), "x")
+		b.put(b.bucket, fmt.Sprintf("q-%d/x", i), "x")
+	}
+	b.BeginUpload(b.t, b.bucket, "p/1/up")
+	within := b.list(below(b.bucket, "p/"))
+	same(b.t, "below a prefix", sorted(b.pages(asset.Place{Bucket: b.bucket, Prefix: "p/"}, 10, nothing)), within)
+	same(b.t, "whole bucket", len(b.pages(asset.Place{Bucket: b.bucket}, 10, nothing)), len(within)+15)
+	for _, bad := range []asset.Place{{}, {Prefix: "p/"}, {Bucket: b.bucket, Prefix: "p/", Key: "p/1/0"}} {
+		if _, _, err := b.Blobs.Page(b.ctx, bad, "", 10); !errors.Is(err, asset.ErrBadPlace) {
+			b.t.Errorf("a page of %+v: %v", bad, err)
+		}
+	}
+}
+
 func blobPagesOfAKey(b blobs) {
 	for range 25 {
 		b.put(b.bucket, "t/k", "x")
@@ -96,17 +112,13 @@ func blobPagesRefused(b blobs) {
 	if !errors.As(err, &blocked) || blocked.Reason != asset.ReasonBucketMissing {
 		b.t.Errorf("a missing bucket: %v", err)
 	}
-	for what, place := range map[string]asset.Place{"no key": {Bucket: b.bucket}, "no slash": {Bucket: b.bucket, Prefix: "p"}} {
-		if _, _, err := b.Blobs.Page(b.ctx, place, "", 10); !errors.Is(err, asset.ErrBadPlace) {
-			b.t.Errorf("%s: %v", what, err)
-		}
-	}
 }
 
 // testPages are the tests of pages.
 func testPages(run func(name string, test func(b blobs))) {
 	run("pages tell each thing of a prefix once", blobPages)
 	run("pages of an exact key take no sibling", blobPagesOfAKey)
+	run("pages of a prefix hold the places below it, those of a bucket all of it", blobPagesOfAShelf)
 	run("pages go on while others delete", blobPagesWhileDeleting)
-	run("pages of bad places and missing buckets are refused", blobPagesRefused)
+	run("pages of a missing bucket are refused", blobPagesRefused)
 }

@@ -51,6 +51,8 @@ func TestDocuments(t *testing.T, open func(t *testing.T) DocumentStore) {
 	run("a bad ref does not fail its neighbours", documentBadRefs)
 	run("keys are taken literally", documentKeys)
 	run("ids are of their type and in their field", documentIDs)
+	run("pages through a collection, each document once", documentPages)
+	run("pages hold what has a key of the type in the field", documentPagesOfTypes)
 	run("writers that race leave the newest generation", documentRace)
 	run("writers of one generation that race all succeed", documentTwins)
 	run("a cancelled call fails and deletes nothing", documentCancelled)

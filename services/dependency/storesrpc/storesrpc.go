@@ -19,8 +19,9 @@ import (
 
 // The service and its endpoint.
 const (
-	service      = "stores"
-	endpointLook = "look"
+	service        = "stores"
+	endpointLook   = "look"
+	endpointSurvey = "survey"
 )
 
 // maxTargets bounds one request.
@@ -54,7 +55,17 @@ func Serve(nc *nats.Conn, names events.Names, stores dependency.Stores, logger *
 		return lookReply{fitting}, err
 	}
 	return rpc.Serve(nc, names, rpc.Service{Name: service, Description: "Tells the dependency service what lies in the stores.",
-		Endpoints: map[string]rpc.Handler{endpointLook: look}, Log: logger})
+		Endpoints: map[string]rpc.Handler{endpointLook: look, endpointSurvey: survey(stores)}, Log: logger})
+}
+
+func survey(stores dependency.Stores) rpc.Handler {
+	return func(ctx context.Context, request []byte) (any, error) {
+		var shelf events.Shelf
+		if err := json.Unmarshal(request, &shelf); err != nil {
+			return nil, problem.New(problem.InvalidRequest, "not a shelf: %v", err)
+		}
+		return stores.Survey(ctx, shelf)
+	}
 }
 
 // Client asks the asset service. It implements dependency.Stores.
@@ -84,4 +95,10 @@ func (c *Client) Look(ctx context.Context, targets []events.Target) ([]events.Si
 		return nil, fmt.Errorf("look into the stores: %d sights of %d targets", len(reply.Sights), len(asked))
 	}
 	return reply.Sights, nil
+}
+
+// Survey asks for one page.
+func (c *Client) Survey(ctx context.Context, shelf events.Shelf) (out events.Survey, err error) {
+	err = c.rpc.Call(ctx, service+"."+endpointSurvey, shelf, &out)
+	return out, err
 }

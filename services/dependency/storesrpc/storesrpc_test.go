@@ -2,6 +2,7 @@ package storesrpc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/dependency"
 	"github.com/tombstone-project/tombstone/services/dependency/storesrpc"
 )
 
@@ -29,6 +31,10 @@ type look func(ctx context.Context, targets []events.Target) ([]events.Sight, er
 
 func (f look) Look(ctx context.Context, targets []events.Target) ([]events.Sight, error) {
 	return f(ctx, targets)
+}
+
+func (f look) Survey(context.Context, events.Shelf) (events.Survey, error) {
+	return events.Survey{}, errors.New("not asked here")
 }
 
 // broker starts a real server in this process and gives connections to it.
@@ -55,7 +61,7 @@ func broker(t *testing.T) func() *nats.Conn {
 }
 
 // serve lends stores to a broker and dials them.
-func serve(t *testing.T, stores look) *storesrpc.Client {
+func serve(t *testing.T, stores dependency.Stores) *storesrpc.Client {
 	t.Helper()
 	connect := broker(t)
 	nc := connect()
@@ -74,18 +80,49 @@ func serve(t *testing.T, stores look) *storesrpc.Client {
 	return storesrpc.Dial(connect(), names, patience)
 }
 
+// surveyor answers surveys.
+type surveyor struct {
+	dependency.Stores
+	survey func(events.Shelf) (events.Survey, error)
+}
+
+func (s surveyor) Survey(_ context.Context, shelf events.Shelf) (events.Survey, error) {
+	return s.survey(shelf)
+}
+
+func TestSurveysTravelWhole(t *testing.T) {
+	shelf := events.Shelf{Bucket: "assets", Prefix: "payload/", After: "mark \x01"}
+	survey := events.Survey{Next: "further", Lodgers: []events.Lodger{{Asset: "scene/🦊", Owner: "acme", Generation: "g-1", Kind: "mesh", Part: "payload",
+		Bucket: "assets", Place: "payload/x/", Below: true, Things: 3, Bytes: 1 << 40, Written: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)}}}
+	var fail error
+	client := serve(t, surveyor{survey: func(got events.Shelf) (events.Survey, error) {
+		if diff := cmp.Diff(shelf, got); diff != "" {
+			t.Errorf("shelf (-want +got):\n%s", diff)
+		}
+		return survey, fail
+	}})
+	got, err := client.Survey(t.Context(), shelf)
+	if diff := cmp.Diff(survey, got); diff != "" || err != nil {
+		t.Errorf("survey (-want +got):\n%s%v", diff, err)
+	}
+	fail = fmt.Errorf("%w: closed", problem.New(problem.ListingFailed, "the bucket is closed"))
+	if _, err := client.Survey(t.Context(), shelf); !errors.Is(err, problem.ListingFailed) {
+		t.Errorf("a listing that fails: %v", err)
+	}
+}
+
 func TestTargetsAndSightsTravelWhole(t *testing.T) {
 	target := events.Target{Asset: "scene/🦊", Kind: "mesh", Owner: "acme", Generation: "g-1", Parts: map[string]string{"raw": "g-2"},
 		Attributes: map[string]any{"path": "a/b"}, Now: map[string]string{"raw": "g-3"}, After: "3 mark"}
 	sight := events.Sight{Next: "4 ", Unseen: []events.Unseen{{Part: "raw", Reason: "bucket-missing", Detail: "b"}}, Found: []events.Thing{
 		{Part: "note", Form: events.FormDocument, Collection: "notes", Key: "k"},
 		{Part: "raw", Form: events.FormVersion, Bucket: "b", Key: "raw/\x01", Version: "v", Bytes: 1 << 40}}}
-	client := serve(t, func(_ context.Context, got []events.Target) ([]events.Sight, error) {
+	client := serve(t, look(func(_ context.Context, got []events.Target) ([]events.Sight, error) {
 		if diff := cmp.Diff([]events.Target{target}, got); diff != "" {
 			t.Errorf("targets (-want +got):\n%s", diff)
 		}
 		return []events.Sight{sight}, nil
-	})
+	}))
 	got, err := client.Look(t.Context(), []events.Target{target})
 	if diff := cmp.Diff([]events.Sight{sight}, got); diff != "" || err != nil {
 		t.Errorf("sights (-want +got):\n%s%v", diff, err)
@@ -97,13 +134,13 @@ func TestTargetsAndSightsTravelWhole(t *testing.T) {
 
 func TestWhatDoesNotFitIntoAReplyIsAskedAgain(t *testing.T) {
 	big := strings.Repeat("x", 100<<10)
-	client := serve(t, func(_ context.Context, targets []events.Target) ([]events.Sight, error) {
+	client := serve(t, look(func(_ context.Context, targets []events.Target) ([]events.Sight, error) {
 		sights := make([]events.Sight, len(targets))
 		for i, target := range targets {
 			sights[i].Found = []events.Thing{{Key: target.Asset + big}}
 		}
 		return sights, nil
-	})
+	}))
 	var targets []events.Target
 	for i := range 12 {
 		targets = append(targets, events.Target{Asset: fmt.Sprint("a", i)})
@@ -123,9 +160,9 @@ func TestWhatDoesNotFitIntoAReplyIsAskedAgain(t *testing.T) {
 }
 
 func TestRefusalsArriveAndNoAnswerIsUnavailable(t *testing.T) {
-	client := serve(t, func(context.Context, []events.Target) ([]events.Sight, error) {
+	client := serve(t, look(func(context.Context, []events.Target) ([]events.Sight, error) {
 		return nil, fmt.Errorf("look: %w", problem.New(problem.Unavailable, "no").With("store", "blobs"))
-	})
+	}))
 	_, err := client.Look(t.Context(), []events.Target{{Asset: "a"}})
 	if p := problem.As(err); p == nil || p.Name != problem.Unavailable || p.Members["store"] != "blobs" {
 		t.Errorf("refusal: %v", err)
