@@ -12,16 +12,31 @@ type Script interface {
 // them. The zero value only records.
 type Plan struct {
 	Faults map[int]Kind
+	Nth    map[Nth]Kind // faults of calls by their names
 
 	mu    sync.Mutex
 	calls []Call
+	seen  map[string]int // calls of each name
 }
 
-// Next notes the call and gives the fault that was planned for its number.
+// Nth is the n-th call of a name, from 1.
+type Nth struct {
+	Name string
+	N    int
+}
+
+// Next notes the call and gives the fault that was planned for its name, or for its number.
 func (p *Plan) Next(c Call) Kind {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls = append(p.calls, c)
+	if p.seen == nil {
+		p.seen = map[string]int{}
+	}
+	p.seen[c.Name()]++
+	if kind := p.Nth[Nth{c.Name(), p.seen[c.Name()]}]; kind != None {
+		return kind
+	}
 	return p.Faults[len(p.calls)]
 }
 

@@ -26,7 +26,11 @@ func (w *world) check() {
 	w.checkUsage(g)
 	w.checkTrail(g)
 	w.checkFeed(g)
-	w.checkRepeats()
+	if w.repeats != nil {
+		w.repeats(w)
+	} else {
+		w.checkRepeats()
+	}
 }
 
 // checkStores is G2 and G3 at the end: what nobody had deleted, and nothing else.

@@ -6,4 +6,7 @@
 // then each is given each fault (internal/fault) in a run of its own. What crashes is started again, what is frozen gets a
 // second replica beside it and is woken at the end; then time passes, every message is delivered once more, and every
 // guarantee of DESIGN section 2 is checked over all stores.
+//
+// Random schedules use the same world: rapid draws what a client does with two assets, faults at any calls, and the order of
+// calls; a small model says what each answer may be.
 package crash

@@ -62,6 +62,8 @@ type options struct {
 	noR2     bool
 	plant    plant // a mistake
 	log      *slog.Logger
+	nth      map[fault.Nth]fault.Kind // faults besides
+	repeats  func(w *world)           // at the end: what must change nothing; nil: checkRepeats
 }
 
 // world is the stores, the bus and the processes of one run.
@@ -98,7 +100,7 @@ func newWorld(t *testing.T, graph dependency.Graph, o options) *world {
 	}
 	probe := &memory.Probe{}
 	w := &world{options: o, policy: p, graph: graph, documents: memory.NewDocuments(probe), blobs: memory.NewBlobs(probe), ledger: memory.NewLedger(probe),
-		bus: sagatest.NewBus(sagatest.BusConfig{AckWait: ackWait}), schedule: newSchedule(o.seed), plan: &fault.Plan{Faults: map[int]fault.Kind{}},
+		bus: sagatest.NewBus(sagatest.BusConfig{AckWait: ackWait}), schedule: newSchedule(o.seed), plan: &fault.Plan{Faults: map[int]fault.Kind{}, Nth: o.nth},
 		changed: make(chan struct{}), subjects: map[string]bool{}, used: map[means]bool{}, cancelled: map[string]bool{}}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
