@@ -10,9 +10,9 @@ type Target struct {
 	Parts map[string]string `json:"parts,omitempty"`
 	// Attributes are the asset's, for templates that use them.
 	Attributes map[string]any `json:"attributes,omitempty"`
-	// Now names the generation in which parts are by now, where that is another: what lies at a place that does not hold
-	// the generation is then the newer one's. Only a document that certainly is of the older one is told.
-	Now map[string]string `json:"now,omitempty"`
+	// Past names parts whose generation is past: what lies at a place that does not hold the generation may be a newer one's,
+	// or another asset's, by now. There only a document that says that it is of this generation is told.
+	Past []string `json:"past,omitempty"`
 	// After is the Next of the sight before; empty: from the beginning.
 	After string `json:"after,omitempty"`
 }
@@ -45,6 +45,9 @@ type Thing struct {
 	Version    string `json:"version,omitempty"`
 	Bytes      int64  `json:"bytes,omitempty"`
 }
+
+// ReasonBucketMissing is the reason of an Unseen whose bucket does not exist.
+const ReasonBucketMissing = "bucket-missing"
 
 // Unseen is an obstacle to looking at a part.
 type Unseen struct {

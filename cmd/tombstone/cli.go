@@ -42,6 +42,7 @@ type grammar struct {
 	Retry   retryCmd   `cmd:"" help:"Drive stalled deletions now."`
 	Force   forceCmd   `cmd:"" help:"Give up a part whose store is gone for good."`
 
+	Verify    verifyCmd    `cmd:"" help:"Hold the running system to its guarantees."`
 	Retention retentionCmd `cmd:"" help:"Find what has expired, and let it go."`
 	Sweep     sweepCmd     `cmd:"" help:"Find what belongs to nobody, and remove it."`
 

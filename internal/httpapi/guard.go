@@ -60,6 +60,8 @@ func (s *server) timeout(r *http.Request) time.Duration {
 		return followTimeout
 	case isSearch(r):
 		return searchTimeout
+	case isVerify(r):
+		return verifyTimeout
 	case isPlan(r):
 		return s.cfg.RequestTimeout + planTimeout
 	case r.Method == http.MethodDelete && r.Header.Get("If-Plan") != "":

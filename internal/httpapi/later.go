@@ -21,7 +21,6 @@ func laterCalls() []laterCall {
 	return []laterCall{
 		{method: http.MethodPost, path: "/v1/deletions"},
 		{method: http.MethodGet, path: "/v1/batches/{batch}"},
-		{method: http.MethodPost, path: "/v1/admin/verify", operator: true},
 	}
 }
 

@@ -43,6 +43,7 @@ type DependencyAPI interface {
 	dependency.ReversalAPI
 	dependency.OwnersAPI
 	dependency.PlanningAPI
+	dependency.VerifyingAPI
 	dependency.ProofAPI
 	dependency.RetentionAPI
 	dependency.SweepAPI
@@ -116,6 +117,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.importRoute()
 		s.deleteRoute()
 		s.planRoute()
+		s.verifyRoute()
 		s.deletePartRoute()
 		s.deletionRoutes()
 		s.cancelRoute()

@@ -3,6 +3,8 @@ package asset
 import (
 	"errors"
 	"time"
+
+	"github.com/tombstone-project/tombstone/events"
 )
 
 // Reason is the stable name of an obstacle that a worker cannot get past by itself. Reports, `explain` and metrics show
@@ -24,7 +26,7 @@ const (
 	ReasonKeyInvalid Reason = "document-key-invalid"
 	// ReasonBucketMissing: the bucket does not exist. Cure: correct the policy's bucket or the endpoint; or `force` the part
 	// when the bucket is gone for good.
-	ReasonBucketMissing Reason = "bucket-missing"
+	ReasonBucketMissing Reason = events.ReasonBucketMissing
 	// ReasonEndpointWrong: what answers at the object store's endpoint is no S3 store, or lacks a call that erasing needs. Cure:
 	// correct TOMBSTONE_BLOBS_ENDPOINT.
 	ReasonEndpointWrong Reason = "endpoint-wrong"

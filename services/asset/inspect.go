@@ -70,9 +70,6 @@ func (i *Inspector) lookTogether(ctx context.Context, begun []*inspection) error
 	for _, in := range begun {
 		for _, d := range in.documents {
 			refs = append(refs, d.ref)
-			if d.contested() {
-				refs = append(refs, d.rival)
-			}
 		}
 		for _, p := range in.places {
 			places = append(places, p.Place)
@@ -93,10 +90,6 @@ func (i *Inspector) lookTogether(ctx context.Context, begun []*inspection) error
 			d := &in.documents[n]
 			d.there, d.err = exists[0], missing[0]
 			exists, missing = exists[1:], missing[1:]
-			if d.contested() {
-				d.rivalThere, d.err = exists[0], errors.Join(d.err, missing[0])
-				exists, missing = exists[1:], missing[1:]
-			}
 		}
 		for n := range in.places {
 			in.places[n].Listing, in.places[n].err = listings[0], unlisted[0]

@@ -110,7 +110,7 @@ func TestLookKnowsFormerPlacesAttributesAndSingleParts(t *testing.T) {
 func TestLookDoesNotTakeTheNewerGenerationForTheOlder(t *testing.T) {
 	w := newWorld(t)
 	old := target("scan", "s", gen1)
-	old.Now = map[string]string{"info": gen2, "raw": gen2}
+	old.Past = []string{"info", "raw"}
 	look := func() []string {
 		sights, _ := w.look(old)
 		return told(sights[0])
@@ -125,7 +125,7 @@ func TestLookDoesNotTakeTheNewerGenerationForTheOlder(t *testing.T) {
 	w.same("with a document of the older generation", look(), []string{"info: document infos s 0"})
 
 	mesh := target("mesh", "a", gen1)
-	mesh.Now = map[string]string{"description": gen2, "payload": gen2, "thumbnail": gen2}
+	mesh.Past = []string{"description", "payload", "thumbnail"}
 	w.mesh("a", gen1)
 	sights, _ := w.look(mesh)
 	if n := len(sights[0].Found); n != 7 {

@@ -16,12 +16,10 @@ type inspection struct {
 }
 
 type documentSeen struct {
-	part string
-	ref  DocumentRef
-	// rival is the same document in the generation in which the part is by now; ref itself where there is no newer one.
-	rival             DocumentRef
-	there, rivalThere bool
-	err               error
+	part  string
+	ref   DocumentRef
+	there bool
+	err   error
 }
 
 type placeSeen struct {
@@ -52,7 +50,7 @@ func (i *Inspector) begin(t events.Target) *inspection {
 			in.unseen = append(in.unseen, unseen(p.Name, err))
 			continue
 		}
-		in.add(located, t.Now[p.Name])
+		in.add(located, slices.Contains(t.Past, p.Name))
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Parts)) {
 		if _, ok := kind.Part(name); !ok {
@@ -62,29 +60,19 @@ func (i *Inspector) begin(t events.Target) *inspection {
 	return in
 }
 
-// add takes in the places of a part that are its own: all of them, or, when it is in another generation by now, those that
-// hold the generation, and documents that can be told from the newer one's.
-func (in *inspection) add(p *part, now string) {
+// add takes in the places of a part that are its own: all of them, or, when its generation is past, those that hold it, and
+// documents that say that they are of it.
+func (in *inspection) add(p *part, past bool) {
 	for _, ref := range p.documents {
-		rival := ref
-		if now != "" && !ref.Fenced {
-			rival.Generation = now
-		}
-		in.documents = append(in.documents, documentSeen{part: p.name, ref: ref, rival: rival})
+		ref.Exact = past
+		in.documents = append(in.documents, documentSeen{part: p.name, ref: ref})
 	}
 	for n, place := range p.places {
-		if now == "" || p.fences[n] {
+		if !past || p.fences[n] {
 			in.places = append(in.places, placeSeen{part: p.name, Place: place})
 		}
 	}
 }
-
-// found tells whether the document is there in the target's generation: one without the field `generation` matches every
-// generation, and so is the newer one's where there is one.
-func (d documentSeen) found() bool { return d.there && !d.rivalThere }
-
-// contested tells whether a newer generation may have a document at the same key.
-func (d documentSeen) contested() bool { return d.rival != d.ref }
 
 // sight puts together what the first look found. A place that has more, or that finds no room, is where the next page
 // begins. It is false when not even the documents found room.
@@ -94,7 +82,7 @@ func (in *inspection) sight(room *room) (s events.Sight, fits bool) {
 		switch {
 		case d.err != nil:
 			s.Unseen = append(s.Unseen, unseen(d.part, d.err))
-		case d.found():
+		case d.there:
 			s.Found = append(s.Found, events.Thing{Part: d.part, Form: events.FormDocument, Collection: d.ref.Collection, Key: d.ref.Key})
 		}
 	}

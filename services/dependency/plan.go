@@ -102,8 +102,8 @@ func (c *closure) plan() Plan {
 
 // generation is that of an asset as the graph has it; an adopted one has none before its first contact with us.
 func (c *closure) generation(id string) string {
-	if c.w.adopted[id] {
-		return ""
+	if n, ok := c.w.adopted[id]; ok {
+		return n.Generation
 	}
 	return c.w.nodes[id].Generation
 }

@@ -27,6 +27,7 @@ type shelves struct {
 	things map[string][]events.Thing
 	unseen map[string]events.Unseen // by asset
 	before func() error
+	asked  map[string]events.Target // the last one of each asset and generation
 }
 
 func (s *shelves) put(asset, generation string, things ...events.Thing) {
@@ -46,7 +47,11 @@ func (s *shelves) Look(_ context.Context, targets []events.Target) (sights []eve
 			return nil, err
 		}
 	}
+	if s.asked == nil {
+		s.asked = map[string]events.Target{}
+	}
 	for _, t := range targets[:min(2, len(targets))] {
+		s.asked[t.Asset+" "+t.Generation] = t
 		var found []events.Thing
 		for _, thing := range s.things[t.Asset+" "+t.Generation] {
 			if len(t.Parts) == 0 || t.Parts[thing.Part] == t.Generation {
@@ -92,6 +97,9 @@ func planBench(t *testing.T) (*bench, *shelves) {
     parts:
       note: {document: {collection: notes, key: "{id}/{generation}"}}
       payload: {blobs: {bucket: assets, prefix: "payload/{id}/{generation}/"}}
+  file:
+    parts:
+      content: {blobs: {bucket: files, key: "{attributes.key|path}"}}
 `, func(c *dependency.Config) { c.Stores = s })
 	return b, s
 }

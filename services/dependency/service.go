@@ -47,7 +47,7 @@ type Config struct {
 
 // Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent
 // use and implements every interface of the API: AssetsAPI, DeletionsAPI, OperationsAPI, DrivingAPI, FollowingAPI,
-// WatchingAPI, ReversalAPI, OwnersAPI, ProofAPI, RetentionAPI and PlanningAPI.
+// WatchingAPI, ReversalAPI, OwnersAPI, ProofAPI, RetentionAPI, PlanningAPI and VerifyingAPI.
 type Service struct {
 	cfg    Config
 	graph  Graph

@@ -17,8 +17,8 @@ type world struct {
 
 	nodes map[string]Node
 	dirty map[string]bool
-	// adopted nodes were there before us, and have got their generation here
-	adopted map[string]bool
+	// adopted nodes were there before us; they have got a generation here, which they keep if they are saved
+	adopted map[string]Node
 	usage   map[string]Usage // deltas
 	// places to give to assets
 	places map[string]string
@@ -33,7 +33,7 @@ type world struct {
 }
 
 func newWorld(tx Tx, now time.Time) *world {
-	return &world{tx: tx, now: now, nodes: map[string]Node{}, dirty: map[string]bool{}, adopted: map[string]bool{}, usage: map[string]Usage{}, places: map[string]string{}}
+	return &world{tx: tx, now: now, nodes: map[string]Node{}, dirty: map[string]bool{}, adopted: map[string]Node{}, usage: map[string]Usage{}, places: map[string]string{}}
 }
 
 // load locks and reads nodes; it comes before every other read that decides.
@@ -48,20 +48,26 @@ func (w *world) load(ctx context.Context, l Locks) error {
 		return err
 	}
 	for id, n := range nodes {
-		if n.Generation == "" { // adopted: there before us, first contact (CONTRACT section 4, graph)
+		if _, known := w.adopted[id]; known {
+			continue
+		}
+		if n.Generation == "" { // first contact (CONTRACT section 4, graph)
+			w.adopted[id] = n
 			n.Generation = newID()
 			if n.CreatedAt.IsZero() {
 				n.CreatedAt, n.UpdatedAt = w.now, w.now
 			}
-			w.dirty[id], w.adopted[id] = true, true
 		}
 		w.nodes[id] = n
 	}
 	return nil
 }
 
-// save puts a changed node into the world.
+// save puts a changed node into the world. An adopted one counts from now on.
 func (w *world) save(n Node) {
+	if before, ok := w.adopted[n.ID]; ok && !w.dirty[n.ID] {
+		w.account(before.Owner, 1, before.Bytes, 0)
+	}
 	w.nodes[n.ID] = n
 	w.dirty[n.ID] = true
 }

@@ -40,6 +40,8 @@ type Service struct {
 	paused    bool
 	expired   dependency.Expired
 	orphans   dependency.Findings
+	// violations are what Verify finds
+	violations []dependency.Violation
 }
 
 // New makes an empty service.

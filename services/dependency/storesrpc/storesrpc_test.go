@@ -113,7 +113,7 @@ func TestSurveysTravelWhole(t *testing.T) {
 
 func TestTargetsAndSightsTravelWhole(t *testing.T) {
 	target := events.Target{Asset: "scene/🦊", Kind: "mesh", Owner: "acme", Generation: "g-1", Parts: map[string]string{"raw": "g-2"},
-		Attributes: map[string]any{"path": "a/b"}, Now: map[string]string{"raw": "g-3"}, After: "3 mark"}
+		Attributes: map[string]any{"path": "a/b"}, Past: []string{"raw"}, After: "3 mark"}
 	sight := events.Sight{Next: "4 ", Unseen: []events.Unseen{{Part: "raw", Reason: "bucket-missing", Detail: "b"}}, Found: []events.Thing{
 		{Part: "note", Form: events.FormDocument, Collection: "notes", Key: "k"},
 		{Part: "raw", Form: events.FormVersion, Bucket: "b", Key: "raw/\x01", Version: "v", Bytes: 1 << 40}}}

@@ -1,0 +1,28 @@
+package dependency
+
+import "context"
+
+// VerifyingAPI holds a running system to its guarantees, and changes nothing.
+type VerifyingAPI interface {
+	// Verify looks at every asset and deletion, and at every place that was erased. It takes as long as there are many.
+	Verify(ctx context.Context) (Verification, error)
+}
+
+// Verification is what a look at everything has found.
+type Verification struct {
+	Checked    int         `json:"checked"`    // assets
+	Violations []Violation `json:"violations"` // the first 1,000
+	Total      int         `json:"total"`      // of the violations
+}
+
+// Violation is one thing that must not be. Each was looked at twice, the second time while nothing about it changed.
+type Violation struct {
+	Guarantee  string `json:"guarantee"` // G1 to G9 of docs/architecture.md
+	Asset      string `json:"asset,omitempty"`
+	Generation string `json:"generation,omitempty"`
+	Part       string `json:"part,omitempty"`
+	Deletion   string `json:"deletion,omitempty"`
+	Owner      string `json:"owner,omitempty"`
+	Found      string `json:"found"` // what was found, a sentence
+	Do         string `json:"do"`    // what may be done about it
+}
