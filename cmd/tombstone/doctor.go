@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tombstone-project/tombstone/client"
+	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -21,7 +22,9 @@ type doctorCmd struct {
 type finding struct {
 	What string `json:"what"`
 	OK   bool   `json:"ok"`
-	Says string `json:"says"`
+	// Warning: nothing is broken, and somebody should know.
+	Warning bool   `json:"warning,omitempty"`
+	Says    string `json:"says"`
 }
 
 // Run prints one line a look; any that is not good makes the exit code 1.
@@ -44,6 +47,7 @@ func (c *doctorCmd) Run(p *program) error {
 	}
 	if !c.Ready {
 		findings = append(findings, c.access(p, api))
+		findings = append(findings, c.stores(p, api)...)
 	}
 	return c.report(p, findings)
 }
@@ -51,10 +55,43 @@ func (c *doctorCmd) Run(p *program) error {
 // access tries whether the token is good, by a call that reads one line.
 func (c *doctorCmd) access(p *program, api *client.Client) finding {
 	f := finding{What: "access", OK: true, Says: "calls are let in"}
-	if _, err := api.Assets(p.ctx, dependency.AssetQuery{Limit: 1}); err != nil {
+	switch _, err := api.Assets(p.ctx, dependency.AssetQuery{Limit: 1}); {
+	case errors.Is(err, problem.NotFound):
+		f.Says = "not tried: the dependency service answers at another address"
+	case err != nil:
 		f.OK, f.Says = false, err.Error()
 	}
 	return f
+}
+
+// stores tells how the buckets of the policy are, and what is not as the policy needs it.
+func (c *doctorCmd) stores(p *program, api *client.Client) (findings []finding) {
+	seen, err := api.Stores(p.ctx)
+	switch {
+	case errors.Is(err, problem.NotFound):
+		return []finding{{What: "buckets", OK: true, Says: "not looked at: the asset service answers at another address"}}
+	case errors.Is(err, problem.Unauthenticated): // access has told it
+		return nil
+	case errors.Is(err, problem.Forbidden):
+		return []finding{{What: "buckets", OK: true, Says: "not looked at: that needs the role operator"}}
+	case err != nil:
+		return []finding{{What: "buckets", Says: err.Error()}}
+	}
+	for _, b := range seen.Buckets {
+		says := "versions " + b.Versioning
+		if b.ObjectLock {
+			says += ", object locks"
+		}
+		if b.Replicated {
+			says += ", replicated"
+		}
+		findings = append(findings, finding{What: "bucket " + b.Bucket, OK: true, Says: says})
+	}
+	for _, f := range seen.Findings {
+		warning := f.Reason == "bucket-replicated" || f.Reason == "bucket-settings-hidden"
+		findings = append(findings, finding{What: string(f.Reason), OK: warning, Warning: warning, Says: f.Detail})
+	}
+	return findings
 }
 
 func (c *doctorCmd) report(p *program, findings []finding) error {
@@ -62,7 +99,10 @@ func (c *doctorCmd) report(p *program, findings []finding) error {
 	bad := ""
 	for _, f := range findings {
 		mark := "ok"
-		if !f.OK {
+		switch {
+		case f.Warning:
+			mark = "WARN"
+		case !f.OK:
 			mark = "BAD"
 			bad += "; " + f.What + ": " + f.Says
 		}

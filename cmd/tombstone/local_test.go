@@ -10,6 +10,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
+	"github.com/tombstone-project/tombstone/services/asset"
 )
 
 func TestDoctor(t *testing.T) {
@@ -30,6 +31,22 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("got %q", r.stdout)
 	}
 	tombstone(t, "doctor", "--ready").fails(exitFailed, "graph: does not answer")
+}
+
+func TestDoctorLooksAtBuckets(t *testing.T) {
+	s := serve(t)
+	s.SetStores(asset.StoresView{
+		Buckets:  []asset.BucketView{{Bucket: "assets", Versioning: "enabled"}, {Bucket: "scans", Versioning: "suspended", ObjectLock: true, Replicated: true}},
+		Findings: []asset.Finding{{Reason: asset.ReasonReplicated, Bucket: "scans", Detail: "copies are elsewhere"}},
+	})
+	r := tombstone(t, "doctor").done()
+	for _, line := range []string{"ok    bucket assets      versions enabled\n", "ok    bucket scans       versions suspended, object locks, replicated\n", "WARN  bucket-replicated  copies are elsewhere\n"} {
+		if !strings.Contains(r.stdout, line) {
+			t.Errorf("%q is not in\n%s", line, r.stdout)
+		}
+	}
+	s.SetStores(asset.StoresView{Findings: []asset.Finding{{Fatal: true, Reason: asset.ReasonVersioningOff, Kind: "scan", Part: "raw", Bucket: "scans", Detail: "enable versioning"}}})
+	tombstone(t, "doctor").fails(exitFailed, "versioning-off: enable versioning")
 }
 
 func TestPolicyCheck(t *testing.T) {

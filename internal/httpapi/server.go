@@ -27,6 +27,8 @@ type AssetAPI interface {
 	// Upload and Download give presigned URLs for one object; bytes, when given, is the only length that is taken.
 	Upload(ctx context.Context, id string, r asset.ObjectRequest, bytes *int64) (asset.Grant, error)
 	Download(ctx context.Context, id string, r asset.ObjectRequest) (asset.Grant, error)
+	// Stores tells how the stores are that the policy names.
+	Stores(ctx context.Context) (asset.StoresView, error)
 	// Lease takes the lease of an asset; RenewLease prolongs it (0: no longer than before) and sets attributes under it.
 	Lease(ctx context.Context, id string, ttl time.Duration) (asset.Lease, error)
 	RenewLease(ctx context.Context, id, token string, ttl time.Duration, attributes map[string]any) (asset.Lease, error)
@@ -137,6 +139,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.documentRoutes()
 		s.grantRoutes()
 		s.leaseRoutes()
+		s.storesRoute()
 	}
 	s.laterRoutes()
 	s.healthRoutes()

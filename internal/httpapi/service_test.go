@@ -48,7 +48,7 @@ func TestCallers(t *testing.T) {
 	t.Run("operator calls are 403 without the role, before their bodies are looked at", func(t *testing.T) {
 		for _, call := range [][2]string{
 			{"GET", "/v1/admin/pending"}, {"POST", "/v1/admin/pending/replay"}, {"GET", "/v1/admin/stalled"}, {"POST", "/v1/admin/stalled/retry"},
-			{"GET", "/v1/admin/audit?asset=b"}, {"POST", "/v1/admin/retention"}, {"POST", "/v1/admin/sweep"}, {"POST", "/v1/admin/verify"},
+			{"GET", "/v1/admin/audit?asset=b"}, {"GET", "/v1/admin/stores"}, {"POST", "/v1/admin/retention"}, {"POST", "/v1/admin/sweep"}, {"POST", "/v1/admin/verify"},
 			{"POST", "/v1/admin/pause"}, {"POST", "/v1/admin/resume"}, {"PUT", "/v1/assets/b/hold"}, {"DELETE", "/v1/assets/b/hold"},
 			{"POST", "/v1/deletions/" + did + "/force"},
 		} {

@@ -9,12 +9,12 @@ import (
 
 // Finding is one thing that is wrong, or worth knowing, with the stores that the policy names.
 type Finding struct {
-	Fatal  bool // the service must not start (CONTRACT section 4: a place without a fence)
-	Reason Reason
-	Kind   string // of the part that shows it; empty when it concerns a whole bucket or store
-	Part   string
-	Bucket string
-	Detail string // for people, with what to do
+	Fatal  bool   `json:"fatal,omitempty"` // the service must not start: a place without a fence
+	Reason Reason `json:"reason"`
+	Kind   string `json:"kind,omitempty"` // of the part that shows it; empty when it concerns a whole bucket or store
+	Part   string `json:"part,omitempty"`
+	Bucket string `json:"bucket,omitempty"`
+	Detail string `json:"detail"` // for people, with what to do
 }
 
 // The reasons of findings that never block an erasure.
@@ -24,13 +24,19 @@ const (
 	ReasonVersioningOff Reason = "versioning-off"
 	// ReasonReplicated: the bucket is replicated; copies there are out of our reach. Cure: erase them where they are.
 	ReasonReplicated Reason = "bucket-replicated"
+	// ReasonSettingsHidden: we may not ask whether the bucket has object locks, or is replicated. Cure: grant it.
+	ReasonSettingsHidden Reason = "bucket-settings-hidden"
 	// ReasonUnavailable: the store does not answer. Cure: start it, or correct its address.
 	ReasonUnavailable Reason = "store-unavailable"
 )
 
-// CheckStores looks at the stores as the policy needs them, for the start and for `doctor`: do they answer, does every
-// bucket exist, and is there a fence for every place. No finding: all is well. It changes nothing.
-func CheckStores(ctx context.Context, c Config) []Finding {
+// CheckStores looks at the stores as the policy needs them, for the start. No finding: all is well. It changes nothing.
+func CheckStores(ctx context.Context, c Config) []Finding { return LookAtStores(ctx, c).Findings }
+
+// LookAtStores tells whether they answer, whether every bucket exists, how it keeps versions, and whether there is a fence for
+// every place. It needs the policy, the documents and the blobs of the configuration.
+func LookAtStores(ctx context.Context, c Config) StoresView {
+	var buckets []BucketView
 	var findings []Finding
 	if err := c.Documents.Ping(ctx); err != nil {
 		findings = append(findings, storeFinding("", fmt.Errorf("documents: %w", err)))
@@ -43,6 +49,11 @@ func CheckStores(ctx context.Context, c Config) []Finding {
 			continue
 		}
 		modes[bucket] = mode
+		buckets = append(buckets, BucketView{Bucket: bucket, Versioning: mode.Versioning, ObjectLock: mode.ObjectLock, Replicated: mode.Replicated})
+		if mode.Hidden != "" {
+			findings = append(findings, Finding{Reason: ReasonSettingsHidden, Bucket: bucket,
+				Detail: fmt.Sprintf("bucket %q: we may not ask for its %s; grant our identity to read it", bucket, mode.Hidden)})
+		}
 		if mode.Replicated {
 			findings = append(findings, Finding{Reason: ReasonReplicated, Bucket: bucket,
 				Detail: fmt.Sprintf("bucket %q is replicated; copies elsewhere are not erased by us", bucket)})
@@ -53,7 +64,7 @@ func CheckStores(ctx context.Context, c Config) []Finding {
 			findings = append(findings, versioningFinding(place, mode))
 		}
 	}
-	return findings
+	return StoresView{Buckets: buckets, Findings: findings}
 }
 
 // storeFinding tells an obstacle, which somebody must remove, from a store that may answer later.

@@ -1,11 +1,45 @@
 package asset_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/asset/memory"
 )
+
+// modes are buckets of another sort than the ones in memory.
+type modes struct {
+	asset.Blobs
+	of map[string]asset.BucketMode
+}
+
+func (m modes) Mode(ctx context.Context, bucket string) (asset.BucketMode, error) {
+	if mode, ok := m.of[bucket]; ok {
+		return mode, nil
+	}
+	return m.Blobs.Mode(ctx, bucket)
+}
+
+func TestEveryBucketIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.blobs.Block("old", &asset.Blocked{Reason: asset.ReasonAccessDenied})
+	w.config.Blobs = modes{w.blobs, map[string]asset.BucketMode{
+		"assets": {Versioning: "enabled", ObjectLock: true, Replicated: true}, "thumbs": {Versioning: "off", Hidden: "object lock configuration"},
+	}}
+	seen, err := asset.NewService(w.config).Stores(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.same("buckets", seen.Buckets, []asset.BucketView{
+		{Bucket: "assets", Versioning: "enabled", ObjectLock: true, Replicated: true}, {Bucket: "scans", Versioning: "enabled"}, {Bucket: "thumbs", Versioning: "off"},
+	})
+	var reasons []string
+	for _, f := range seen.Findings {
+		reasons = append(reasons, f.Bucket+" "+string(f.Reason))
+	}
+	w.same("findings", reasons, []string{"assets bucket-replicated", "old access-denied", "thumbs bucket-settings-hidden"})
+}
 
 func TestCheckStores(t *testing.T) {
 	tests := map[string]struct {

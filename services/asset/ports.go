@@ -164,6 +164,8 @@ type BucketMode struct {
 	ObjectLock bool
 	// Replicated: copies go to places out of our reach.
 	Replicated bool
+	// Hidden names the settings that we may not ask for; they count as not set.
+	Hidden string
 }
 
 // LedgerKey names one erasure of one part.

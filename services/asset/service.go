@@ -13,17 +13,18 @@ import (
 type Service struct {
 	policy    *policy.Policy
 	documents Documents
+	blobs     Blobs
 	signer    Signer
 	gate      Gate
 	now       func() time.Time
 }
 
-// NewService makes a Service of the policy, the documents, the signer and the gate of the configuration.
+// NewService makes a Service of the policy, the documents, the objects, the signer and the gate of the configuration.
 func NewService(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Service{policy: c.Policy, documents: c.Documents, signer: c.Signer, gate: c.Gate, now: c.Now}
+	return &Service{policy: c.Policy, documents: c.Documents, blobs: c.Blobs, signer: c.Signer, gate: c.Gate, now: c.Now}
 }
 
 // part is the part of the policy that was admitted, and whose place is to be worked out.

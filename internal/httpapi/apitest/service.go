@@ -11,6 +11,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -42,6 +43,7 @@ type Service struct {
 	orphans   dependency.Findings
 	// violations are what Verify finds
 	violations []dependency.Violation
+	stores     asset.StoresView
 }
 
 // New makes an empty service.

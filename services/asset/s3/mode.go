@@ -60,6 +60,7 @@ func (s *Store) Mode(ctx context.Context, bucket string) (asset.BucketMode, erro
 	if err != nil && !unset(err) {
 		return asset.BucketMode{}, fault("read object lock", bucket, err)
 	}
+	hidden := hides(err, "object lock configuration")
 	err = s.request(ctx, func(ctx context.Context) error {
 		out, err := s.client(bucket).GetBucketReplication(ctx, &s3.GetBucketReplicationInput{Bucket: &bucket})
 		if err == nil && out.ReplicationConfiguration != nil {
@@ -70,7 +71,16 @@ func (s *Store) Mode(ctx context.Context, bucket string) (asset.BucketMode, erro
 	if err != nil && !unset(err) {
 		return asset.BucketMode{}, fault("read replication", bucket, err)
 	}
+	mode.Hidden = strings.Join(append(hidden, hides(err, "replication configuration")...), " and ")
 	return mode, nil
+}
+
+// hides names a setting that we may not ask for.
+func hides(err error, setting string) []string {
+	if code(err) == "AccessDenied" {
+		return []string{setting}
+	}
+	return nil
 }
 
 // unset tells the errors that mean that a bucket has no such setting.

@@ -1,0 +1,24 @@
+package apitest
+
+import (
+	"context"
+
+	"github.com/tombstone-project/tombstone/services/asset"
+)
+
+// SetStores is what Stores tells from now on.
+func (s *Service) SetStores(v asset.StoresView) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stores = v
+}
+
+// Stores tells what it was told.
+func (s *Service) Stores(ctx context.Context) (asset.StoresView, error) {
+	_, leave, err := s.enterOperator(ctx, "Stores")
+	if err != nil {
+		return asset.StoresView{}, err
+	}
+	defer leave()
+	return s.stores, nil
+}
