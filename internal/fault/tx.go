@@ -191,6 +191,38 @@ func (t *tx) MarkUnsent(ctx context.Context, since time.Time, after string, limi
 	return read(t, "MarkUnsent", 1, func() (string, error) { return t.Tx.MarkUnsent(ctx, since, after, limit) })
 }
 
+func (t *tx) Batches(ctx context.Context, ids []string) (map[string]dependency.BatchRecord, error) {
+	return read(t, "Batches", len(ids), func() (map[string]dependency.BatchRecord, error) { return t.Tx.Batches(ctx, ids) })
+}
+
+func (t *tx) SaveBatches(ctx context.Context, batches []dependency.BatchRecord) error {
+	return t.run("SaveBatches", len(batches), func() error { return t.Tx.SaveBatches(ctx, batches) })
+}
+
+func (t *tx) OpenBatches(ctx context.Context, limit int) ([]dependency.BatchRecord, error) {
+	return read(t, "OpenBatches", 1, func() ([]dependency.BatchRecord, error) { return t.Tx.OpenBatches(ctx, limit) })
+}
+
+func (t *tx) ErasingOwners(ctx context.Context, owners []string) (map[string]string, error) {
+	return read(t, "ErasingOwners", len(owners), func() (map[string]string, error) { return t.Tx.ErasingOwners(ctx, owners) })
+}
+
+func (t *tx) CountDeletions(ctx context.Context, batch string) (map[dependency.Status]int, error) {
+	return read(t, "CountDeletions", 1, func() (map[dependency.Status]int, error) { return t.Tx.CountDeletions(ctx, batch) })
+}
+
+func (t *tx) SaveRefusals(ctx context.Context, refusals []dependency.Refusal) error {
+	return t.run("SaveRefusals", len(refusals), func() error { return t.Tx.SaveRefusals(ctx, refusals) })
+}
+
+func (t *tx) ListRefusals(ctx context.Context, batch, after string, limit int) ([]dependency.Refusal, error) {
+	return read(t, "ListRefusals", 1, func() ([]dependency.Refusal, error) { return t.Tx.ListRefusals(ctx, batch, after, limit) })
+}
+
+func (t *tx) CountRefusals(ctx context.Context, batch string) (int, error) {
+	return read(t, "CountRefusals", 1, func() (int, error) { return t.Tx.CountRefusals(ctx, batch) })
+}
+
 func (t *tx) Usage(ctx context.Context, owners []string) (map[string]dependency.Usage, error) {
 	return read(t, "Usage", len(owners), func() (map[string]dependency.Usage, error) { return t.Tx.Usage(ctx, owners) })
 }

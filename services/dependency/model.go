@@ -109,6 +109,31 @@ type DeletionRecord struct {
 	Blocked     *Blocked
 }
 
+// BatchRecord is the record of one request for the deletion of many assets. Its deletions name it.
+type BatchRecord struct {
+	ID    string
+	Owner string // of the assets, or of who named them one by one
+	// Open: the batch takes all that its owner has and has not come to its end; nobody may write for the owner.
+	Open        bool
+	RequestedBy string
+	Reason      string
+	TraceParent string
+	RequestedAt time.Time
+	CompletedAt time.Time // zero: it is open; of named assets, when it was accepted
+	// After is the last asset that was looked at; Listed, that all were.
+	After  string
+	Listed bool
+}
+
+// Refusal is an asset that a batch leaves, and why: what a refusal of its own deletion would say.
+type Refusal struct {
+	Batch   string
+	Asset   string
+	Name    string // of the problem
+	Detail  string
+	Members map[string]any
+}
+
 // Blocked says what a deletion cannot get past by itself.
 type Blocked struct {
 	Asset  string     `json:"asset,omitempty"`

@@ -40,6 +40,7 @@ type Tx interface {
 	DeletionTx
 	CommandTx
 	TrailTx
+	BatchTx
 	MiscTx
 }
 
@@ -200,6 +201,24 @@ type TrailTx interface {
 	// MarkUnsent marks entries made since a time again, in order of their ids (UUIDv7: of time), after an id ("" to begin),
 	// at most limit. It gives the last id it came to, or "" when no entry was left: the feed was lost and is published anew.
 	MarkUnsent(ctx context.Context, since time.Time, after string, limit int) (last string, err error)
+}
+
+// BatchTx reads and writes requests for the deletion of many assets.
+type BatchTx interface {
+	Batches(ctx context.Context, ids []string) (map[string]BatchRecord, error)
+	SaveBatches(ctx context.Context, batches []BatchRecord) error
+	// OpenBatches gives batches that are open, in no order, at most limit.
+	OpenBatches(ctx context.Context, limit int) ([]BatchRecord, error)
+	// ErasingOwners gives the open batches by their owners; owners without one are absent.
+	ErasingOwners(ctx context.Context, owners []string) (map[string]string, error)
+	// CountDeletions counts the deletions of a batch by status; a status that none has is absent.
+	CountDeletions(ctx context.Context, batch string) (map[Status]int, error)
+	// SaveRefusals keeps what a batch leaves; a second refusal of an asset replaces the first.
+	SaveRefusals(ctx context.Context, refusals []Refusal) error
+	// ListRefusals pages through a batch's refusals in the store's own order of asset ids.
+	ListRefusals(ctx context.Context, batch, after string, limit int) ([]Refusal, error)
+	// CountRefusals counts them.
+	CountRefusals(ctx context.Context, batch string) (int, error)
 }
 
 // MiscTx holds small things that must be decided in the same transaction.

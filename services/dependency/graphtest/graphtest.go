@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) dependency.Graph) {
 		{"erasures", testErasures},
 		{"commands", testCommands},
 		{"trail", testTrail},
+		{"batches", testBatches},
 		{"misc", testMisc},
 		{"transactions", testTransactions},
 		{"races", testRaces},

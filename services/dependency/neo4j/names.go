@@ -12,7 +12,8 @@ import (
 
 // ownLabels are those of our other nodes, which a policy cannot use for assets.
 func ownLabels() []string {
-	return []string{"Deletion", "Erasure", "Command", "AuditEntry", "Unsent", "OwnerUsage", "IdempotencyKey", "ClaimedPlace", "GraphSetting"}
+	return []string{"Deletion", "Erasure", "Command", "AuditEntry", "Unsent", "OwnerUsage", "IdempotencyKey", "ClaimedPlace", "GraphSetting", "DeletionBatch",
+		"BatchRefusal"}
 }
 
 // pending is the relationship type of command flags, which a policy cannot use for links.

@@ -101,6 +101,8 @@ func fill(ctx context.Context, tx dependency.Tx, count int) error {
 		commands  []dependency.Command
 		entries   []dependency.Entry
 		keys      []dependency.Key
+		batches   []dependency.BatchRecord
+		refusals  []dependency.Refusal
 	)
 	usage, places := map[string]dependency.Usage{}, map[string]string{}
 	now := time.Now()
@@ -114,11 +116,13 @@ func fill(ctx context.Context, tx dependency.Tx, count int) error {
 		commands = append(commands, dependency.Command{ID: did, Deletion: did, Asset: id, DueAt: now, Since: now})
 		entries = append(entries, dependency.Entry{ID: did, Asset: id, Sequence: 1, Time: now})
 		keys = append(keys, dependency.Key{Subject: owner, Key: id, Deletion: did})
+		batches = append(batches, dependency.BatchRecord{ID: did, Owner: id, Open: true})
+		refusals = append(refusals, dependency.Refusal{Batch: owner, Asset: id})
 		usage[owner], places[id] = dependency.Usage{Assets: 1}, id
 	}
 	return errors.Join(tx.SaveNodes(ctx, nodes), tx.SaveLinks(ctx, links), tx.SaveDeletions(ctx, deletions), tx.SaveErasures(ctx, erasures),
 		tx.SaveCommands(ctx, commands), tx.Append(ctx, entries), tx.SaveKeys(ctx, keys), tx.AddUsage(ctx, usage), tx.SavePlaces(ctx, places),
-		tx.SaveSetting(ctx, fmt.Sprint("plan-", count), "on"))
+		tx.SaveBatches(ctx, batches), tx.SaveRefusals(ctx, refusals), tx.SaveSetting(ctx, fmt.Sprint("plan-", count), "on"))
 }
 
 // ask calls every method that reads, with every filter that has a plan of its own.
@@ -163,6 +167,12 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	note(tx.LastSequences(ctx, ids))
 	note(tx.Unsent(ctx, now, 10))
 	note(tx.MarkUnsent(ctx, now, "", 10))
+	note(tx.Batches(ctx, ids))
+	note(tx.OpenBatches(ctx, 10))
+	note(tx.ErasingOwners(ctx, ids))
+	note(tx.CountDeletions(ctx, "owner-1"))
+	note(tx.ListRefusals(ctx, "owner-1", "", 10))
+	note(tx.CountRefusals(ctx, "owner-1"))
 	note(tx.Usage(ctx, ids))
 	note(tx.Keys(ctx, []dependency.Key{{Subject: "s", Key: "k"}}))
 	note(tx.Places(ctx, ids))

@@ -36,6 +36,9 @@ func schema() []string {
 		"CREATE CONSTRAINT IF NOT EXISTS FOR (p:ClaimedPlace) REQUIRE p.place IS UNIQUE",
 		"CREATE INDEX IF NOT EXISTS FOR (p:ClaimedPlace) ON (p.asset)",
 		"CREATE CONSTRAINT IF NOT EXISTS FOR (s:GraphSetting) REQUIRE s.name IS UNIQUE",
+		"CREATE CONSTRAINT IF NOT EXISTS FOR (b:DeletionBatch) REQUIRE b.id IS UNIQUE",
+		"CREATE INDEX IF NOT EXISTS FOR (b:DeletionBatch) ON (b.erasing)",
+		"CREATE CONSTRAINT IF NOT EXISTS FOR (r:BatchRefusal) REQUIRE (r.batch, r.asset) IS UNIQUE",
 	}
 }
 
