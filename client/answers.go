@@ -18,6 +18,9 @@ import (
 // problemPrefix begins the type of every problem document of ours.
 const problemPrefix = "/problems/"
 
+// problemMedia is the media type of refusals.
+const problemMedia = "application/problem+json"
+
 // readProblem turns a problem document of ours back into the refusal that it was made of; nil for anything else.
 func readProblem(media string, text []byte) *problem.Problem {
 	var common struct {
@@ -26,7 +29,7 @@ func readProblem(media string, text []byte) *problem.Problem {
 	members := map[string]any{}
 	err := errors.Join(json.Unmarshal(text, &common), json.Unmarshal(text, &members))
 	_, name, ours := strings.Cut(common.Type, problemPrefix)
-	if !isMedia(media, "application/problem+json") || err != nil || !ours || name == "" {
+	if !isMedia(media, problemMedia) || err != nil || !ours || name == "" {
 		return nil
 	}
 	p := &problem.Problem{Name: problem.Name(name), Detail: common.Detail, Field: common.Field}

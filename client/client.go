@@ -20,6 +20,7 @@ const defaultTimeout = 30 * time.Second
 var (
 	_ dependency.AssetsAPI     = (*Client)(nil)
 	_ dependency.DeletionsAPI  = (*Client)(nil)
+	_ dependency.BatchesAPI    = (*Client)(nil)
 	_ dependency.OperationsAPI = (*Client)(nil)
 	_ dependency.DrivingAPI    = (*Client)(nil)
 	_ dependency.FollowingAPI  = (*Client)(nil)

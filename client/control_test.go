@@ -115,6 +115,30 @@ func TestDeletePart(t *testing.T) {
 	}
 }
 
+func TestBatches(t *testing.T) {
+	c, s := dial(t)
+	ctx := t.Context()
+	must[dependency.Asset](t)(first(c.PutAsset(ctx, "a/1", dependency.Put{Kind: apitest.Kind, Owner: "acme"})))
+	answer := must[dependency.SetAnswer](t)(c.DeleteSet(ctx, dependency.SetRequest{IDs: []string{"a/1", "nobody"}, Reason: "law"}))
+	if r := answer.Results; len(r) != 2 || r[0].Deletion == nil || r[0].Deletion.Root != "a/1" || !errors.Is(r[1].Refusal, problem.NotFound) {
+		t.Errorf("answer: %+v", answer)
+	}
+	if sets := s.Sets(); len(sets) != 1 || sets[0].Reason != "law" {
+		t.Errorf("sets: %+v", sets)
+	}
+	b := must[dependency.Batch](t)(c.Batch(ctx, answer.Batch, ""))
+	if b.ID != answer.Batch || b.Accepted != 1 || b.RefusedTotal != 1 || len(b.Refused) != 1 || b.Refused[0].ID != "nobody" || !errors.Is(b.Refused[0].Refusal, problem.NotFound) {
+		t.Errorf("batch: %+v", b)
+	}
+	batch := must[string](t)(c.DeleteOwner(ctx, dependency.OwnerRequest{Owner: "acme", Reason: "leaves"}))
+	if b := must[dependency.Batch](t)(c.Batch(ctx, batch, "")); b.Status != dependency.Deleting || b.Accepted != 1 {
+		t.Errorf("batch of an owner: %+v", b)
+	}
+	if _, err := c.Batch(ctx, "nothing", ""); !errors.Is(err, problem.NotFound) {
+		t.Errorf("an unknown batch: %v", err)
+	}
+}
+
 func TestFollow(t *testing.T) {
 	c, s := dial(t)
 	s.Grace = time.Hour

@@ -52,7 +52,6 @@ const (
 	Leased               Name = "leased"
 	LeaseLost            Name = "lease-lost"
 	NoGrant              Name = "no-grant"
-	NotImplemented       Name = "not-implemented"
 	Unavailable          Name = "unavailable"
 	Internal             Name = "internal"
 )
@@ -97,7 +96,6 @@ var statuses = map[Name]int{
 	OnHold:               http.StatusLocked,
 	QuotaExceeded:        http.StatusTooManyRequests,
 	Internal:             http.StatusInternalServerError,
-	NotImplemented:       http.StatusNotImplemented,
 	Unavailable:          http.StatusServiceUnavailable,
 }
 

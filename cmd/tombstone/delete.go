@@ -23,8 +23,8 @@ type deleteCmd struct {
 	DryRun         bool          `help:"Show what would be deleted, and change nothing."`
 }
 
-// Run asks for each asset in turn: what is accepted is one line on standard output, what is refused one on standard error.
-// With --wait, a deletion that is not done in time counts as failed, though it goes on.
+// Run asks for one asset, for a part of each, or for all assets together: what is accepted is one line on standard output,
+// what is refused one on standard error. With --wait, a deletion that is not done in time counts as failed, though it goes on.
 func (c *deleteCmd) Run(p *program) error {
 	if c.IfPlan != "" && len(c.IDs) > 1 {
 		return usageError("--if-plan goes with one id")
@@ -39,8 +39,11 @@ func (c *deleteCmd) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	if c.DryRun {
+	switch {
+	case c.DryRun:
 		return c.dryRun(p, api)
+	case len(c.IDs) > 1 && c.Part == "":
+		return c.together(p, api)
 	}
 	var running []dependency.Deletion
 	refused, err := c.each(p, func(id string) error {
@@ -55,6 +58,35 @@ func (c *deleteCmd) Run(p *program) error {
 		err = errTold
 	}
 	return err
+}
+
+// together asks for all assets in one transaction, in which they do not stand in each other's way. With --json the answer is
+// printed, or with --wait each deletion in its last state.
+func (c *deleteCmd) together(p *program, api *client.Client) error {
+	answer, err := api.DeleteSet(p.ctx, dependency.SetRequest{IDs: c.IDs, Reason: c.Reason, WithDependants: c.WithDependants})
+	if err != nil {
+		return c.finish(p, err, nil)
+	}
+	if c.JSON && c.Wait == 0 {
+		c.printBody(p)
+	}
+	var running []dependency.Deletion
+	refused := false
+	for _, r := range answer.Results {
+		switch {
+		case r.Refusal != nil:
+			p.complain("%s: %s", r.ID, refusal(r.Refusal))
+			refused = true
+		case c.Wait > 0:
+			running = append(running, *r.Deletion)
+		case !c.JSON:
+			printDeletion(p, *r.Deletion)
+		}
+	}
+	if late := c.await(p, api, running); late || refused {
+		return errTold
+	}
+	return nil
 }
 
 // ask asks for one asset, or for its part.

@@ -22,16 +22,29 @@ func TestDelete(t *testing.T) {
 		s := serve(t)
 		create(t, s, "a", "b", "free")
 		put(t, s, "user", dependency.Put{Kind: apitest.Kind, Links: &[]dependency.LinkTo{{Type: apitest.LinkType, To: "a"}}})
-		r := tombstone(t, "delete", "a", "free", "nobody", "b")
-		complaints := strings.Split(strings.TrimSpace(r.err), "\n")
-		if r.code != exitFailed || len(complaints) != 2 || !strings.Contains(complaints[0], "a: has-dependants") || !strings.Contains(complaints[0], "user") ||
-			!strings.Contains(complaints[1], "nobody: not-found") {
+		if r := tombstone(t, "delete", "a"); r.code != exitFailed || !strings.Contains(r.err, "has-dependants") || !strings.Contains(r.err, "user") {
+			t.Errorf("exit %d, stderr %q", r.code, r.err)
+		}
+		r := tombstone(t, "delete", "free", "nobody", "b", "--reason", "why not")
+		if r.code != exitFailed || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "nobody: not-found") {
 			t.Errorf("exit %d, stderr %q", r.code, r.err)
 		}
 		if lines := strings.Split(strings.TrimSpace(r.stdout), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[0], "free: deleting, deletion ") {
 			t.Errorf("stdout %q", r.stdout)
 		}
 		tombstone(t, "delete", "a", "--with-dependants").done()
+	})
+	t.Run("several are asked for together", func(t *testing.T) {
+		s := serve(t)
+		create(t, s, "a", "b")
+		r := tombstone(t, "delete", "b", "a", "--reason", "both", "--with-dependants", "--json").done()
+		want := []dependency.SetRequest{{IDs: []string{"b", "a"}, Reason: "both", WithDependants: true}}
+		if diff := cmp.Diff(want, s.Sets()); diff != "" {
+			t.Error(diff)
+		}
+		if got := r.values(); len(got) != 1 || got[0]["batch"] == nil || len(got[0]["results"].([]any)) != 2 {
+			t.Errorf("stdout %q", r.stdout)
+		}
 	})
 	t.Run("one part goes, and the asset stays", func(t *testing.T) {
 		s := serve(t)

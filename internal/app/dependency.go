@@ -54,6 +54,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	p.part("sweep", after(deps.RunSweep, prepared))
 	p.part("stalled", after(deps.RunStalled, prepared))
 	p.part("purge", after(deps.RunPurge, prepared))
+	p.part("batches", after(deps.RunBatches, prepared))
 	p.part("reports", after(reports.Run, prepared, b.prepared))
 	p.part("lost streams", after(b.watch(p, deps), prepared, b.prepared))
 	if !p.role.asset() {

@@ -207,12 +207,16 @@ func (t *tx) ErasingOwners(ctx context.Context, owners []string) (map[string]str
 	return read(t, "ErasingOwners", len(owners), func() (map[string]string, error) { return t.Tx.ErasingOwners(ctx, owners) })
 }
 
-func (t *tx) CountDeletions(ctx context.Context, batch string) (map[dependency.Status]int, error) {
-	return read(t, "CountDeletions", 1, func() (map[dependency.Status]int, error) { return t.Tx.CountDeletions(ctx, batch) })
+func (t *tx) CountBatch(ctx context.Context, batch string) (map[dependency.Status]int, error) {
+	return read(t, "CountBatch", 1, func() (map[dependency.Status]int, error) { return t.Tx.CountBatch(ctx, batch) })
 }
 
 func (t *tx) SaveRefusals(ctx context.Context, refusals []dependency.Refusal) error {
 	return t.run("SaveRefusals", len(refusals), func() error { return t.Tx.SaveRefusals(ctx, refusals) })
+}
+
+func (t *tx) RemoveRefusals(ctx context.Context, batch string, assets []string) error {
+	return t.run("RemoveRefusals", len(assets), func() error { return t.Tx.RemoveRefusals(ctx, batch, assets) })
 }
 
 func (t *tx) ListRefusals(ctx context.Context, batch, after string, limit int) ([]dependency.Refusal, error) {

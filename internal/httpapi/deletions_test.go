@@ -94,6 +94,63 @@ func TestDeletePart(t *testing.T) {
 	c.call("DELETE", path, "", "If-Match", "").problem(422, "invalid-request", "If-Match")
 }
 
+func TestDeleteMany(t *testing.T) {
+	c, s := serve(t)
+	c.call("PUT", "/v1/assets/a", mesh).want(201)
+	c.call("PUT", "/v1/assets/held", mesh).want(201)
+	c.call("PUT", "/v1/assets/held/hold", "").want(204)
+	t.Run("a set has one result for each id, and a batch", func(t *testing.T) {
+		answer := c.call("POST", "/v1/deletions", `{"ids":["held","a","nobody"],"reason":"all","with_dependants":true}`).want(202)
+		batch, _ := answer.json()["batch"].(string)
+		if got := answer.Header.Get("Location"); got != "/v1/batches/"+batch {
+			t.Errorf("Location %q of %s", got, answer.Body)
+		}
+		results, _ := answer.json()["results"].([]any)
+		var got [][2]any
+		for _, r := range results {
+			r := r.(map[string]any)
+			var name, root any
+			if e, ok := r["error"].(map[string]any); ok {
+				name = e["type"]
+			}
+			if d, ok := r["deletion"].(map[string]any); ok {
+				root = d["root"]
+			}
+			got = append(got, [2]any{name, root})
+		}
+		if diff := cmp.Diff([][2]any{{"/problems/on-hold", nil}, {nil, "a"}, {"/problems/not-found", nil}}, got); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]dependency.SetRequest{{IDs: []string{"held", "a", "nobody"}, Reason: "all", WithDependants: true}}, s.Sets()); diff != "" {
+			t.Error(diff)
+		}
+		view := c.call("GET", "/v1/batches/"+batch, "").want(200).json()
+		if refused, _ := view["refused"].([]any); view["status"] != "deleting" || view["accepted"] != 1.0 || len(refused) != 2 {
+			t.Errorf("batch: %v", view)
+		}
+	})
+	t.Run("an owner has a batch", func(t *testing.T) {
+		answer := c.call("POST", "/v1/deletions", `{"owner":"default","reason":"leaves"}`).want(202)
+		if batch, _ := answer.json()["batch"].(string); answer.Header.Get("Location") != "/v1/batches/"+batch || answer.json()["results"] != nil {
+			t.Errorf("%v %s", answer.Header, answer.Body)
+		}
+	})
+	t.Run("what does not say what is refused", func(t *testing.T) {
+		for body, field := range map[string]string{
+			`{"reason":"x"}`: "ids", `{"ids":[],"reason":"x"}`: "ids", `{"ids":"a","reason":"x"}`: "ids", `{"ids":["a"]}`: "reason",
+			`{"ids":["a"],"owner":"o","reason":"x"}`: "ids", `{"owner":"o","reason":"x","with_dependants":true}`: "with_dependants",
+			`{"ids":["a"` + strings.Repeat(`,"a"`, 1000) + `],"reason":"x"}`: "ids",
+		} {
+			if got := c.call("POST", "/v1/deletions", body).want(422).json(); got["field"] != field && got["errors"] == nil {
+				t.Errorf("%.60s: field %v, want %s", body, got["field"], field)
+			}
+		}
+		for _, id := range []string{"nothing", "00000000-0000-7000-8000-000000000000"} {
+			c.call("GET", "/v1/batches/"+id, "").problem(404, "not-found", "")
+		}
+	})
+}
+
 func TestLists(t *testing.T) {
 	c, _ := serve(t)
 	for _, path := range []string{"/v1/assets", "/v1/deletions", "/v1/admin/pending"} {

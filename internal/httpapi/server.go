@@ -38,6 +38,7 @@ type AssetAPI interface {
 type DependencyAPI interface {
 	dependency.AssetsAPI
 	dependency.DeletionsAPI
+	dependency.BatchesAPI
 	dependency.OperationsAPI
 	dependency.DrivingAPI
 	dependency.FollowingAPI
@@ -121,6 +122,7 @@ func New(cfg Config) (http.Handler, error) {
 		s.planRoute()
 		s.verifyRoute()
 		s.deletePartRoute()
+		s.batchRoutes()
 		s.deletionRoutes()
 		s.cancelRoute()
 		s.pendingRoutes()
@@ -141,7 +143,6 @@ func New(cfg Config) (http.Handler, error) {
 		s.leaseRoutes()
 		s.storesRoute()
 	}
-	s.laterRoutes()
 	s.healthRoutes()
 	return s.mux, errors.Join(s.openAPIRoute(), s.pageRoutes())
 }

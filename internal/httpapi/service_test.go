@@ -57,7 +57,7 @@ func TestCallers(t *testing.T) {
 		c.as("op", "GET", "/v1/admin/pending", "").want(200)
 		c.as("op", "POST", "/v1/admin/pending/replay", "{").problem(422, "invalid-request", "body")
 	})
-	t.Run("what belongs to another owner does not exist, also for calls that come later", func(t *testing.T) {
+	t.Run("what belongs to another owner does not exist", func(t *testing.T) {
 		for _, call := range [][2]string{
 			{"GET", "/v1/assets/b"}, {"DELETE", "/v1/assets/b"}, {"GET", "/v1/assets/b/dependants"},
 			{"DELETE", "/v1/assets/b/parts/payload"}, {"PUT", "/v1/assets/b"}, {"GET", "/v1/assets/b/documents/description"},
@@ -78,19 +78,6 @@ func TestCallers(t *testing.T) {
 			c.call("GET", target, "").want(200)
 		}
 	})
-}
-
-func TestLaterCallsSayWhatIsMissing(t *testing.T) {
-	c, _ := serve(t)
-	c.call("PUT", "/v1/assets/a", mesh).want(201)
-	for _, call := range [][2]string{
-		{"POST", "/v1/deletions"},
-	} {
-		got := c.call(call[0], call[1], "").problem(501, "not-implemented", "")
-		if detail, _ := got["detail"].(string); !strings.HasPrefix(detail, call[0]+" /") {
-			t.Errorf("%v: %s", call, detail)
-		}
-	}
 }
 
 func TestAListenerServesItsOwnServiceOnly(t *testing.T) {

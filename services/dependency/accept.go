@@ -21,6 +21,8 @@ type acceptItem struct {
 	by   Caller
 	id   string
 	part string // empty: the whole asset
+	// batch that it belongs to; empty: none
+	batch string
 	DeleteRequest
 	expired *expiry // set when retention asks: it goes only if it has expired still
 	// seen is the plan as of just before the transaction, where IfPlan asks for one.

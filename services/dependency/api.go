@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"github.com/tombstone-project/tombstone/problem"
 )
 
 // Caller is who asks. Without the operator role it acts for its own owner only.
@@ -51,6 +53,60 @@ type DeletionsAPI interface {
 	DeletePart(ctx context.Context, id, part string, r DeleteRequest) (Deletion, error)
 	Deletion(ctx context.Context, deletion, cursor string) (Deletion, error)
 	Deletions(ctx context.Context, q DeletionQuery) (Page[Deletion], error)
+}
+
+// BatchesAPI asks for deletions of many assets at once.
+type BatchesAPI interface {
+	// DeleteSet asks for the deletion of up to 1,000 assets in one transaction. Those that go do not stand in each other's
+	// way; what is refused stays, with whatever of the set it keeps.
+	DeleteSet(ctx context.Context, r SetRequest) (SetAnswer, error)
+	// DeleteOwner asks for the deletion of all that an owner has. Its batch goes on until everything is deleted that may be;
+	// until then nobody writes for the owner. A repeat meanwhile gives the same batch.
+	DeleteOwner(ctx context.Context, r OwnerRequest) (batch string, err error)
+	// Batch tells how far one is; the cursor continues what it refused.
+	Batch(ctx context.Context, batch, cursor string) (Batch, error)
+}
+
+// SetRequest names the assets of a set.
+type SetRequest struct {
+	IDs            []string
+	Reason         string
+	WithDependants bool
+	TraceParent    string
+}
+
+// SetAnswer has one result for each id, in their order.
+type SetAnswer struct {
+	Batch   string
+	Results []SetResult
+}
+
+// SetResult is a deletion or a refusal.
+type SetResult struct {
+	ID       string
+	Deletion *Deletion
+	Refusal  *problem.Problem
+}
+
+// OwnerRequest names an owner.
+type OwnerRequest struct {
+	Owner       string
+	Reason      string
+	TraceParent string
+}
+
+// Batch is what the API tells of one.
+type Batch struct {
+	ID string
+	// Status is deleting until all that was accepted has ended, and of an owner until the owner may write again.
+	Status    Status
+	Accepted  int // deletions
+	Deleted   int // of them
+	Cancelled int // of them
+	// Refused are assets that stay, the first 1,000; RefusedTotal counts all.
+	Refused      []SetResult
+	RefusedTotal int
+	NextCursor   string
 }
 
 // OperationsAPI is for operators.

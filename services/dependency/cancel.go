@@ -76,6 +76,9 @@ func (s *Service) cancel(ctx context.Context, w *world, by Caller, id string) (D
 	if d.Status != Scheduled {
 		return d, problem.New(problem.TooLate, "deletion %s is %s; what it has begun cannot be taken back", id, d.Status)
 	}
+	if err := w.cancellable(ctx, d); err != nil {
+		return d, err
+	}
 	d.Status = Cancelled
 	if d.part() != "" {
 		w.revivePart(d)

@@ -16,34 +16,54 @@ const (
 	detachLocked = 10000
 )
 
-// closure is what the deletion of one asset takes along, and what stands against it. It is found level by level, without
-// recursion, and is the same code for a plan and for T1.
-type closure struct {
-	w              *world
-	policy         *policy.Policy
+// scope says what a deletion may take along.
+type scope struct {
 	withDependants bool
+	// owner, when it is given, narrows everything to this owner's assets, and each goes by a deletion of its own; what
+	// others have stands against it, a child too, and a target stays until its own turn.
+	owner string
+	// most ends the search once more assets are found; 0: it finds all.
+	most int
+}
 
-	order    []string          // the assets that go, the root first
+// closure is what the deletion of some assets, the roots, takes along, and what stands against it. It is found level by
+// level, without recursion, and is the same code for a plan and for T1.
+type closure struct {
+	w      *world
+	policy *policy.Policy
+	scope
+
+	roots    map[string]bool
+	order    []string          // the assets that go, the roots first
 	why      map[string]string // asset that goes → why
+	root     map[string]string // asset that goes → the root that it goes with
 	hide     []Link            // detached links
 	blockers map[string]string // live or scheduled dependant that does not go → its link type
 	shared   map[string]bool   // targets that may lose their last source
 	last     map[string]bool   // of them, those that go because they did
 	kept     map[string]bool   // of them, those that stay because they are held
+	// along and against are the edges that decide what stays when one asset must: what has to go with an asset, and the
+	// dependants that only may not stay.
+	along   map[string][]string
+	against map[string][]string
 }
 
-// findClosure works out the closure of a root in a transaction: first without locks, to know what must be locked, then
-// under them, until nothing new turns up.
+// findClosure works out the closure of one root in a transaction; see findClosures.
 func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, withDependants bool) (*closure, error) {
+	return findClosures(ctx, w, p, []string{root}, scope{withDependants: withDependants}, p.Limits.MaxAssetsPerDeletion)
+}
+
+// findClosures works out what the roots take along together: first without locks, to know what must be locked, then
+// under them, until nothing new turns up. Above the limit nothing goes, so nothing is locked.
+func findClosures(ctx context.Context, w *world, p *policy.Policy, roots []string, within scope, limit int) (*closure, error) {
 	locked := map[string]bool{}
 	for {
-		c := &closure{w: w, policy: p, withDependants: withDependants, why: map[string]string{}, blockers: map[string]string{},
-			shared: map[string]bool{}, last: map[string]bool{}, kept: map[string]bool{}}
-		if err := c.find(ctx, root); err != nil {
+		c := newClosure(w, p, within)
+		if err := c.find(ctx, roots); err != nil {
 			return nil, err
 		}
-		if len(c.order) > p.Limits.MaxAssetsPerDeletion {
-			return c, nil // refused whole; nothing needs a lock
+		if len(c.order) > limit {
+			return c, nil
 		}
 		more := false
 		for _, id := range c.decisive() {
@@ -59,6 +79,12 @@ func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, w
 	}
 }
 
+func newClosure(w *world, p *policy.Policy, within scope) *closure {
+	return &closure{w: w, policy: p, scope: within, roots: map[string]bool{}, why: map[string]string{}, root: map[string]string{},
+		blockers: map[string]string{}, shared: map[string]bool{}, last: map[string]bool{}, kept: map[string]bool{},
+		along: map[string][]string{}, against: map[string][]string{}}
+}
+
 // decisive are the assets whose state the closure depends on.
 func (c *closure) decisive() []string {
 	ids := slices.Concat(c.order, slices.Collect(maps.Keys(c.shared)))
@@ -70,10 +96,14 @@ func (c *closure) decisive() []string {
 	return distinct(ids)
 }
 
-// find walks from the root until nothing more goes along.
-func (c *closure) find(ctx context.Context, root string) error {
-	frontier := c.take(nil, root, "requested")
-	for len(frontier) > 0 {
+// find walks from the roots until nothing more goes along.
+func (c *closure) find(ctx context.Context, roots []string) error {
+	var frontier []string
+	for _, id := range roots {
+		c.roots[id] = true
+		frontier = c.take(frontier, id, "requested", id)
+	}
+	for len(frontier) > 0 && (c.most == 0 || len(c.order) <= c.most) {
 		var next []string
 		for chunk := range slices.Chunk(frontier, closureChunk) {
 			found, err := c.step(ctx, chunk)
@@ -91,16 +121,21 @@ func (c *closure) find(ctx context.Context, root string) error {
 		frontier = next
 	}
 	maps.DeleteFunc(c.blockers, func(id, _ string) bool { return c.why[id] != "" })
-	c.hide = slices.DeleteFunc(c.hide, func(l Link) bool { return c.why[l.From] != "" })
+	// A link goes with its source, unless one of both ends could come back alone.
+	c.hide = slices.DeleteFunc(c.hide, func(l Link) bool { return c.why[l.From] != "" && c.root[l.From] == c.root[l.To] })
 	return nil
 }
 
 // take adds an asset to those that go, once.
-func (c *closure) take(list []string, id, why string) []string {
+func (c *closure) take(list []string, id, why, root string) []string {
 	if c.why[id] != "" {
 		return list
 	}
-	c.why[id] = why
+	if c.owner != "" {
+		root = id
+		c.roots[id] = true
+	}
+	c.why[id], c.root[id] = why, root
 	c.order = append(c.order, id)
 	return append(list, id)
 }
@@ -109,13 +144,18 @@ func (c *closure) take(list []string, id, why string) []string {
 func (c *closure) step(ctx context.Context, chunk []string) (next []string, err error) {
 	err = c.sources(ctx, chunk, slices.Sorted(maps.Keys(c.policy.Links)), func(src Source) bool {
 		switch reaction := c.policy.Links[src.Type].OnTargetDelete; {
-		case c.why[src.From] != "":
 		case reaction == policy.Detach:
 			c.hide = append(c.hide, src.Link)
-		case src.Status == Live && (reaction == policy.Cascade || c.withDependants):
-			next = c.take(next, src.From, src.Type+" "+src.To)
-		case reaction == policy.Restrict:
+		case src.Status == Live && c.reaches(src) && (reaction == policy.Cascade || c.withDependants && !c.roots[src.From]):
+			if c.owner != "" && reaction == policy.Restrict { // it goes by a deletion of its own
+				c.against[src.To] = append(c.against[src.To], src.From)
+			} else {
+				c.along[src.To] = append(c.along[src.To], src.From)
+			}
+			next = c.take(next, src.From, src.Type+" "+src.To, c.root[src.To])
+		case reaction == policy.Restrict, !c.reaches(src):
 			c.blockers[src.From] = src.Type
+			c.against[src.To] = append(c.against[src.To], src.From)
 		}
 		return true
 	})
@@ -131,13 +171,31 @@ func (c *closure) step(ctx context.Context, chunk []string) (next []string, err 
 	return next, err
 }
 
+// reaches tells whether an asset is within the scope.
+func (c *closure) reaches(src Source) bool { return c.owner == "" || src.Owner == c.owner }
+
 func (c *closure) countsReferences() bool {
+	if c.owner != "" {
+		return false
+	}
 	for _, l := range c.policy.Links {
 		if l.OnLastSourceDelete {
 			return true
 		}
 	}
 	return false
+}
+
+// needing are the link types by which a source keeps its target: those that count references, whatever else they do, and
+// those that restrict.
+func (c *closure) needing() (types []string) {
+	for t, l := range c.policy.Links {
+		if l.OnLastSourceDelete || l.OnTargetDelete == policy.Restrict {
+			types = append(types, t)
+		}
+	}
+	slices.Sort(types)
+	return types
 }
 
 // sources gives the links of these types to the targets, in pages, until do is false. Targets with many links are read one
@@ -196,9 +254,11 @@ func (c *closure) lastSources(ctx context.Context) (next []string, err error) {
 		if n.Status != Live {
 			continue
 		}
-		needed := false
-		err := c.sources(ctx, []string{id}, c.policy.LinkTypes(policy.Restrict), func(src Source) bool {
-			needed = c.why[src.From] == ""
+		needed, users := false, []string{}
+		err := c.sources(ctx, []string{id}, c.needing(), func(src Source) bool {
+			if needed = c.why[src.From] == ""; c.policy.Links[src.Type].OnLastSourceDelete {
+				users = append(users, src.From)
+			}
 			return !needed
 		})
 		if err != nil {
@@ -210,7 +270,10 @@ func (c *closure) lastSources(ctx context.Context) (next []string, err error) {
 			c.kept[id] = true
 		default:
 			c.last[id] = true
-			next = c.take(next, id, "its last source goes")
+			for _, user := range users {
+				c.along[user] = append(c.along[user], id)
+			}
+			next = c.take(next, id, "its last source goes", c.root[users[len(users)-1]])
 		}
 	}
 	return next, nil

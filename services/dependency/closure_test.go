@@ -132,6 +132,23 @@ func TestSharedTargetStaysWhileSomethingElseNeedsItOrItIsHeld(t *testing.T) {
 	}
 }
 
+func TestReferencesCountWhateverElseTheirLinksDo(t *testing.T) {
+	for _, reaction := range []string{"restrict", "cascade", "detach"} {
+		t.Run(reaction, func(t *testing.T) {
+			b := benchOn(t, newBench(t).graph, "links: {OWNS: {on_target_delete: "+reaction+", on_last_source: delete}}\nkinds: {bare: {}}\n")
+			b.create("bare", "shared")
+			b.create("bare", "user-1", to("OWNS", "shared"))
+			b.create("bare", "user-2", to("OWNS", "shared"))
+			if got := b.taken(b.del("user-1")); len(got) != 1 {
+				t.Errorf("taken by the first user: %v", got)
+			}
+			if got := b.taken(b.del("user-2")); len(got) != 2 || got["shared"] != "its last source goes" {
+				t.Errorf("taken by the last user: %v", got)
+			}
+		})
+	}
+}
+
 func TestHeldChildAndTooManyAssetsRefuseTheWhole(t *testing.T) {
 	b := newClosureBench(t)
 	b.create("bare", "root")

@@ -11,6 +11,7 @@
 //	T4  reports.go, progress.go what the asset service saw: complete, or note how far it is
 //	R1  Commands.Claim          flags that are due and that nobody has claimed
 //	R2  resend.go, streams.go   erasures that are not done and were not heard of, or that a lost broker held
+//	    sets.go, owners.go      many assets in one T1; all of an owner's, page by page (drive.go)
 //	    part.go                 all of this for one part of an asset that stays
 //	    expiry.go, retention*.go    what has expired asks T1 like anybody, and is looked at again under the lock
 //	    purge.go                    tombstones that nothing can come back to

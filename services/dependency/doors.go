@@ -30,10 +30,16 @@ func (s *Service) pass(ctx context.Context, doors []door) ([]error, error) {
 		if err := w.load(ctx, Locks{Assets: distinct(ids)}); err != nil {
 			return err
 		}
+		if err := w.readErasing(ctx, w.ownersOf()); err != nil {
+			return err
+		}
 		for i, d := range doors {
 			n, ok := w.nodes[d.asset]
 			if !ok || !d.by.sees(n.Owner) {
 				results[i] = assetNotFound(d.asset)
+				continue
+			}
+			if results[i] = w.closed(n.Owner); results[i] != nil && n.Status == Live {
 				continue
 			}
 			if results[i] = d.open(ctx, w, n); results[i] != nil && problem.As(results[i]) == nil {

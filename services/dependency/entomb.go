@@ -23,7 +23,7 @@ func (w *acceptWorld) entomb(it acceptItem, ids []string, why map[string]string)
 func (w *acceptWorld) deletionOf(it acceptItem, ids []string) DeletionRecord {
 	root := w.nodes[ids[0]]
 	d := DeletionRecord{ID: newID(), Root: root.ID, Owner: root.Owner, Status: Deleting, RequestedBy: it.by.Subject, Reason: it.Reason,
-		TraceParent: it.TraceParent, Policy: w.s.policy.Hash, RequestedAt: w.now, DueAt: w.dueAt(ids), Total: len(ids)}
+		TraceParent: it.TraceParent, Batch: it.batch, Policy: w.s.policy.Hash, RequestedAt: w.now, DueAt: w.dueAt(ids), Total: len(ids)}
 	if d.DueAt.After(w.now) { // the claim that begins it comes when it is due
 		d.Status = Scheduled
 	}

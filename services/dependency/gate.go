@@ -95,9 +95,13 @@ func wanted(e Erasure, part, generation string) bool {
 // cache: the doors close in the moment in which T1 commits. A write makes a part that was deleted present again.
 func (s *Service) Admit(ctx context.Context, a events.Admission) (events.Admitted, error) {
 	var n Node
+	var erasing map[string]string
 	err := s.graph.View(ctx, func(tx Tx) error {
 		nodes, err := tx.Nodes(ctx, []string{a.Asset})
 		n = nodes[a.Asset]
+		if err == nil && a.Write {
+			erasing, err = tx.ErasingOwners(ctx, distinct([]string{n.Owner}))
+		}
 		return err
 	})
 	if err != nil {
@@ -107,6 +111,8 @@ func (s *Service) Admit(ctx context.Context, a events.Admission) (events.Admitte
 	switch {
 	case err != nil:
 		return events.Admitted{}, err
+	case erasing[n.Owner] != "":
+		return events.Admitted{}, ownerErasing(n.Owner, erasing[n.Owner])
 	case closed == "":
 		return admitted, nil
 	case !a.Write:

@@ -57,6 +57,9 @@ func (s *Service) link(ctx context.Context, items []linkItem) ([]error, error) {
 		if err := w.load(ctx, Locks{Assets: distinct(ends)}); err != nil {
 			return err
 		}
+		if err := w.readErasing(ctx, w.ownersOf()); err != nil {
+			return err
+		}
 		last := map[Link]bool{} // of several items for one link the last one counts
 		for i, it := range items {
 			if results[i] = w.mayLink(it); results[i] == nil {
@@ -74,6 +77,9 @@ func (w *world) mayLink(it linkItem) error {
 	from, ok := w.nodes[it.link.From]
 	if !ok || !it.by.sees(from.Owner) {
 		return assetNotFound(it.link.From)
+	}
+	if err := w.closed(from.Owner); err != nil {
+		return err
 	}
 	if from.Status != Live {
 		return problem.New(problem.DeletionInProgress, "asset %q is %s by deletion %s; its links do not change any more", from.ID, from.Status, from.Deletion)

@@ -120,9 +120,20 @@ type BatchRecord struct {
 	TraceParent string
 	RequestedAt time.Time
 	CompletedAt time.Time // zero: it is open; of named assets, when it was accepted
-	// After is the last asset that was looked at; Listed, that all were.
-	After  string
-	Listed bool
+	Walk        Walk
+}
+
+// Walk is how far an open batch has looked through its owner's assets.
+type Walk struct {
+	After string `json:"after,omitempty"` // the last asset that was looked at
+	// Listed: all were, and what is left only has to be deleted.
+	Listed bool `json:"listed,omitempty"`
+	// Deferred: some of this pass take more along than one deletion may; Moved: some of this pass went, so that another
+	// pass may find less.
+	Deferred bool `json:"deferred,omitempty"`
+	Moved    bool `json:"moved,omitempty"`
+	// Last is the pass in which such assets are refused.
+	Last bool `json:"last,omitempty"`
 }
 
 // Refusal is an asset that a batch leaves, and why: what a refusal of its own deletion would say.

@@ -73,7 +73,7 @@ func (s *Service) planClosure(ctx context.Context, by Caller, id string, withDep
 		if c, err = findClosure(ctx, w, s.policy, id, withDependants); err != nil {
 			return err
 		}
-		return tooManyAssets(c)
+		return c.tooMany()
 	})
 	return c, err
 }

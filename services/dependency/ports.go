@@ -211,10 +211,12 @@ type BatchTx interface {
 	OpenBatches(ctx context.Context, limit int) ([]BatchRecord, error)
 	// ErasingOwners gives the open batches by their owners; owners without one are absent.
 	ErasingOwners(ctx context.Context, owners []string) (map[string]string, error)
-	// CountDeletions counts the deletions of a batch by status; a status that none has is absent.
-	CountDeletions(ctx context.Context, batch string) (map[Status]int, error)
+	// CountBatch counts the deletions of a batch by status; a status that none has is absent.
+	CountBatch(ctx context.Context, batch string) (map[Status]int, error)
 	// SaveRefusals keeps what a batch leaves; a second refusal of an asset replaces the first.
 	SaveRefusals(ctx context.Context, refusals []Refusal) error
+	// RemoveRefusals forgets those of assets that went after all.
+	RemoveRefusals(ctx context.Context, batch string, assets []string) error
 	// ListRefusals pages through a batch's refusals in the store's own order of asset ids.
 	ListRefusals(ctx context.Context, batch, after string, limit int) ([]Refusal, error)
 	// CountRefusals counts them.

@@ -33,9 +33,7 @@ func (w *putWorld) read(ctx context.Context, items []putItem) error {
 				locks.Assets = append(locks.Assets, l.To)
 			}
 		}
-		if w.limited(it.owner) {
-			locks.Owners = append(locks.Owners, it.owner)
-		}
+		locks.Owners = append(locks.Owners, it.owner)
 	}
 	locks.Assets, locks.Owners = distinct(locks.Assets), distinct(locks.Owners)
 	if err := w.load(ctx, locks); err != nil {
@@ -45,6 +43,9 @@ func (w *putWorld) read(ctx context.Context, items []putItem) error {
 		return err
 	}
 	var err error
+	if err = w.readErasing(ctx, w.ownersOf(locks.Owners...)); err != nil {
+		return err
+	}
 	if w.used, err = w.tx.Usage(ctx, locks.Owners); err != nil {
 		return err
 	}
@@ -89,8 +90,6 @@ func claimsOf(items []putItem) (places []string) {
 	return distinct(places)
 }
 
-func (w *putWorld) limited(owner string) bool { return w.policy.Quotas.For(owner) != policy.Quota{} }
-
 func (w *putWorld) set(from string, l LinkTo, on bool) {
 	if w.outgoing[from] == nil {
 		w.outgoing[from] = map[LinkTo]bool{}
@@ -111,6 +110,13 @@ func (w *putWorld) put(it putItem) putResult {
 	old, exists := w.nodes[it.id]
 	if exists && !it.by.sees(old.Owner) {
 		return putResult{err: assetNotFound(it.id)}
+	}
+	owner := it.owner
+	if exists && old.Status != Deleted {
+		owner = old.Owner
+	}
+	if err := w.closed(owner); err != nil {
+		return putResult{err: err}
 	}
 	if open := old.openParts(); old.Status == Deleted && len(open) > 0 { // an orphan of the last generation still goes
 		return putResult{err: problem.New(problem.DeletionInProgress, "what was left of asset %q is being deleted by %s; wait until that is done", it.id, open[0])}
@@ -203,7 +209,7 @@ func (w *world) linkable(by Caller, to string) error {
 	case n.Status != Live:
 		return problem.New(problem.LinkTargetDeleting, "asset %q is %s by deletion %s; a link to it would hang", to, n.Status, n.Deletion).With("deletion", n.Deletion)
 	}
-	return nil
+	return w.closed(n.Owner)
 }
 
 // quota refuses growth beyond the owner's limit; shrinking and standing still are always allowed.

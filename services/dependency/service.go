@@ -46,7 +46,7 @@ type Config struct {
 }
 
 // Service is the dependency service: it decides in the graph, and drives what it has decided. It is safe for concurrent
-// use and implements every interface of the API: AssetsAPI, DeletionsAPI, OperationsAPI, DrivingAPI, FollowingAPI,
+// use and implements every interface of the API: AssetsAPI, DeletionsAPI, BatchesAPI, OperationsAPI, DrivingAPI, FollowingAPI,
 // WatchingAPI, ReversalAPI, OwnersAPI, ProofAPI, RetentionAPI, PlanningAPI and VerifyingAPI.
 type Service struct {
 	cfg    Config
@@ -70,6 +70,8 @@ type Service struct {
 
 	retain          chan struct{} // a run of retention was asked for
 	retentionJitter time.Duration
+	// batchesWoken lets RunBatches look at once.
+	batchesWoken chan struct{}
 }
 
 // New makes a service. It starts nothing: Run of its parts is the composition root's.
@@ -104,7 +106,7 @@ func New(cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger,
 		receiptKeys: &receiptKeys{graph: cfg.Graph, configured: cfg.ReceiptKey}, sent: newSentBuffer(), waiting: newWaiters(),
 		activity: newActivity(), viewers: newViewers(),
-		retain: make(chan struct{}, 1), retentionJitter: cfg.Jitter(retentionJitterOf(cfg.Policy.Retention.Every))}
+		batchesWoken: make(chan struct{}, 1), retain: make(chan struct{}, 1), retentionJitter: cfg.Jitter(retentionJitterOf(cfg.Policy.Retention.Every))}
 	// One lane each: while one transaction runs, requests gather for the next (DESIGN section 4).
 	s.puts = batch.New(cfg.MaxBatch, 1, isolate(s.put, func(err error) putResult { return putResult{err: err} }))
 	s.linkings = batch.New(cfg.MaxBatch, 1, isolate(s.link, itself))

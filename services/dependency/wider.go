@@ -61,7 +61,7 @@ func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptR
 
 // refuseClosure finds what stands against the whole.
 func (w *acceptWorld) refuseClosure(c *closure) error {
-	if err := tooManyAssets(c); err != nil {
+	if err := c.tooMany(); err != nil {
 		return err
 	}
 	for _, id := range c.order {
@@ -76,13 +76,17 @@ func (w *acceptWorld) refuseClosure(c *closure) error {
 	return nil
 }
 
-func tooManyAssets(c *closure) error {
-	limit := c.policy.Limits.MaxAssetsPerDeletion
-	if n := len(c.order); n > limit {
-		return problem.New(problem.TooManyAssets, "this would delete %d assets, more than limits.max_assets_per_deletion (%d); delete parts of it first, or raise the limit", n, limit).
-			With("assets_total", n)
+// tooMany refuses a deletion that takes more along than one may.
+func (c *closure) tooMany() error {
+	if limit := c.policy.Limits.MaxAssetsPerDeletion; len(c.order) > limit {
+		return tooManyAssets(len(c.order), limit)
 	}
 	return nil
+}
+
+func tooManyAssets(n, limit int) error {
+	return problem.New(problem.TooManyAssets, "this would delete %d assets, more than limits.max_assets_per_deletion (%d); delete parts of it first, or raise the limit", n, limit).
+		With("assets_total", n)
 }
 
 func keysOf(m map[string]string) (keys []string) {

@@ -19,7 +19,8 @@ type world struct {
 	dirty map[string]bool
 	// adopted nodes were there before us; they have got a generation here, which they keep if they are saved
 	adopted map[string]Node
-	usage   map[string]Usage // deltas
+	usage   map[string]Usage  // deltas
+	erasing map[string]string // owner that is being erased → its batch; see readErasing
 	// places to give to assets
 	places map[string]string
 

@@ -33,7 +33,9 @@ type Service struct {
 	assets    map[string]dependency.Asset
 	deletions map[string]dependency.Deletion
 	documents map[string]map[string]any
+	batches   map[string]dependency.Batch
 	requests  []dependency.DeleteRequest
+	sets      []dependency.SetRequest
 	drives    []dependency.Drive
 	leases    []string
 	trail     []dependency.AuditItem
@@ -49,7 +51,7 @@ type Service struct {
 // New makes an empty service.
 func New() *Service {
 	return &Service{
-		assets: map[string]dependency.Asset{}, deletions: map[string]dependency.Deletion{}, documents: map[string]map[string]any{},
+		assets: map[string]dependency.Asset{}, deletions: map[string]dependency.Deletion{}, batches: map[string]dependency.Batch{}, documents: map[string]map[string]any{},
 		told: make(chan struct{}),
 	}
 }

@@ -22,11 +22,11 @@ var batchStore = store[string, dependency.BatchRecord]{
 func testBatches(t *testing.T, g dependency.Graph) {
 	t.Run("batches come back as they were saved", func(t *testing.T) {
 		full := dependency.BatchRecord{ID: newID(), Owner: "closed", RequestedBy: "ann", Reason: "leaves\n🪦", TraceParent: "00-t", RequestedAt: at(1),
-			CompletedAt: at(2), After: oddIDs[9], Listed: true}
+			CompletedAt: at(2), Walk: dependency.Walk{After: oddIDs[9], Listed: true, Deferred: true, Moved: true, Last: true}}
 		batchStore.replaced(t, g, newID(), full, dependency.BatchRecord{ID: full.ID})
 	})
 	t.Run("an owner is being erased while its batch is open", func(t *testing.T) { testErasingOwners(t, g) })
-	t.Run("the deletions of a batch are counted by status", func(t *testing.T) { testCountDeletions(t, g) })
+	t.Run("the deletions of a batch are counted by status", func(t *testing.T) { testCountBatch(t, g) })
 	t.Run("refusals are kept, once for an asset, in pages", func(t *testing.T) { testRefusals(t, g) })
 }
 
@@ -70,10 +70,10 @@ func testErasingOwners(t *testing.T, g dependency.Graph) {
 	same(t, open[:1], left)
 }
 
-func testCountDeletions(t *testing.T, g dependency.Graph) {
+func testCountBatch(t *testing.T, g dependency.Graph) {
 	counts := func(batch string) map[dependency.Status]int {
 		return read(t, g, func(ctx context.Context, tx dependency.Tx) (map[dependency.Status]int, error) {
-			return tx.CountDeletions(ctx, batch)
+			return tx.CountBatch(ctx, batch)
 		})
 	}
 	batch, want := newID(), map[dependency.Status]int{dependency.Deleting: 3, dependency.Deleted: 2, dependency.Cancelled: 1}
@@ -118,5 +118,15 @@ func testRefusals(t *testing.T, g dependency.Graph) {
 	slices.SortFunc(got, func(a, b dependency.Refusal) int { return cmp.Compare(a.Asset, b.Asset) })
 	same(t, want, got)
 	n := read(t, g, func(ctx context.Context, tx dependency.Tx) (int, error) { return tx.CountRefusals(ctx, batch) })
+	same(t, len(want), n)
+	update(t, g, func(ctx context.Context, tx dependency.Tx) error {
+		return tx.RemoveRefusals(ctx, batch, []string{want[0].Asset, "absent"})
+	})
+	left := read(t, g, func(ctx context.Context, tx dependency.Tx) ([]dependency.Refusal, error) {
+		return tx.ListRefusals(ctx, batch, "", 1000)
+	})
+	slices.SortFunc(left, func(a, b dependency.Refusal) int { return cmp.Compare(a.Asset, b.Asset) })
+	same(t, want[1:], left)
+	n = read(t, g, func(ctx context.Context, tx dependency.Tx) (int, error) { return tx.CountRefusals(ctx, other) })
 	same(t, len(want), n)
 }

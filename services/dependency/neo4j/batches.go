@@ -14,8 +14,11 @@ func (t *tx) Batches(ctx context.Context, ids []string) (map[string]dependency.B
 		return found, nil
 	}
 	records, err := t.read(ctx, "read batches", "UNWIND $ids AS id MATCH (b:DeletionBatch {id: id}) RETURN b", params{"ids": inOrder(ids)})
-	for _, r := range records {
-		b := decodeBatch(node(r, 0))
+	if err != nil {
+		return nil, err
+	}
+	list, err := decodeAll(records, decodeBatch)
+	for _, b := range list {
 		found[b.ID] = b
 	}
 	return found, err
@@ -25,9 +28,13 @@ func (t *tx) Batches(ctx context.Context, ids []string) (map[string]dependency.B
 func (t *tx) SaveBatches(ctx context.Context, batches []dependency.BatchRecord) error {
 	rows := make([]params, len(batches))
 	for i, b := range batches {
+		walk, err := object(b.Walk, b.Walk == dependency.Walk{})
+		if err != nil {
+			return fmt.Errorf("encode batch: %w", err)
+		}
 		rows[i] = params{
 			"id": b.ID, "owner": text(b.Owner), "requested_by": text(b.RequestedBy), "reason": text(b.Reason), "traceparent": text(b.TraceParent),
-			"requested_at": moment(b.RequestedAt), "completed_at": moment(b.CompletedAt), "after": text(b.After), "listed": b.Listed,
+			"requested_at": moment(b.RequestedAt), "completed_at": moment(b.CompletedAt), "walk": walk,
 		}
 		if b.Open {
 			rows[i]["erasing"] = b.Owner
@@ -36,22 +43,22 @@ func (t *tx) SaveBatches(ctx context.Context, batches []dependency.BatchRecord) 
 	return t.writeRows(ctx, "save batches", "UNWIND $rows AS row MERGE (b:DeletionBatch {id: row.id}) SET b = row", rows)
 }
 
-func decodeBatch(p properties) dependency.BatchRecord {
+func decodeBatch(p properties) (dependency.BatchRecord, error) {
 	_, open := p["erasing"]
-	return dependency.BatchRecord{
+	b := dependency.BatchRecord{
 		ID: p.text("id"), Owner: p.text("owner"), Open: open, RequestedBy: p.text("requested_by"), Reason: p.text("reason"),
 		TraceParent: p.text("traceparent"), RequestedAt: p.moment("requested_at"), CompletedAt: p.moment("completed_at"),
-		After: p.text("after"), Listed: p.truth("listed"),
 	}
+	return b, p.object("walk", &b.Walk)
 }
 
 // OpenBatches gives those that are open.
-func (t *tx) OpenBatches(ctx context.Context, limit int) (open []dependency.BatchRecord, err error) {
+func (t *tx) OpenBatches(ctx context.Context, limit int) ([]dependency.BatchRecord, error) {
 	records, err := t.read(ctx, "find open batches", "MATCH (b:DeletionBatch) WHERE b.erasing IS NOT NULL RETURN b LIMIT $limit", params{"limit": limit})
-	for _, r := range records {
-		open = append(open, decodeBatch(node(r, 0)))
+	if err != nil {
+		return nil, err
 	}
-	return open, err
+	return decodeAll(records, decodeBatch)
 }
 
 // ErasingOwners looks for open batches by owner.
@@ -68,8 +75,8 @@ func (t *tx) ErasingOwners(ctx context.Context, owners []string) (map[string]str
 	return found, err
 }
 
-// CountDeletions counts by status.
-func (t *tx) CountDeletions(ctx context.Context, batch string) (map[dependency.Status]int, error) {
+// CountBatch counts by status.
+func (t *tx) CountBatch(ctx context.Context, batch string) (map[dependency.Status]int, error) {
 	records, err := t.read(ctx, "count the deletions of a batch", "MATCH (d:Deletion) WHERE d.batch = $batch AND d.id > '' RETURN d.status, count(*)", params{"batch": batch})
 	counts := map[dependency.Status]int{}
 	for _, r := range records {
@@ -91,20 +98,29 @@ func (t *tx) SaveRefusals(ctx context.Context, refusals []dependency.Refusal) er
 	return t.writeRows(ctx, "save refusals", "UNWIND $rows AS row MERGE (r:BatchRefusal {batch: row.batch, asset: row.asset}) SET r = row", rows)
 }
 
+// RemoveRefusals deletes refusals.
+func (t *tx) RemoveRefusals(ctx context.Context, batch string, assets []string) error {
+	if len(assets) == 0 {
+		return nil
+	}
+	return t.write(ctx, "remove refusals", "UNWIND $assets AS asset MATCH (r:BatchRefusal {batch: $batch, asset: asset}) DELETE r",
+		params{"batch": batch, "assets": inOrder(assets)})
+}
+
 // ListRefusals pages by asset.
-func (t *tx) ListRefusals(ctx context.Context, batch, after string, limit int) (list []dependency.Refusal, err error) {
+func (t *tx) ListRefusals(ctx context.Context, batch, after string, limit int) ([]dependency.Refusal, error) {
 	records, err := t.read(ctx, "list refusals",
 		"MATCH (r:BatchRefusal) WHERE r.batch = $batch AND r.asset > $after RETURN r ORDER BY r.batch, r.asset LIMIT $limit",
 		params{"batch": batch, "after": after, "limit": limit})
-	for _, record := range records {
-		p := node(record, 0)
-		r := dependency.Refusal{Batch: p.text("batch"), Asset: p.text("asset"), Name: p.text("name"), Detail: p.text("detail")}
-		if err := p.object("members", &r.Members); err != nil {
-			return nil, err
-		}
-		list = append(list, r)
+	if err != nil {
+		return nil, err
 	}
-	return list, err
+	return decodeAll(records, decodeRefusal)
+}
+
+func decodeRefusal(p properties) (dependency.Refusal, error) {
+	r := dependency.Refusal{Batch: p.text("batch"), Asset: p.text("asset"), Name: p.text("name"), Detail: p.text("detail")}
+	return r, p.object("members", &r.Members)
 }
 
 // CountRefusals counts a batch's.

@@ -170,7 +170,7 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	note(tx.Batches(ctx, ids))
 	note(tx.OpenBatches(ctx, 10))
 	note(tx.ErasingOwners(ctx, ids))
-	note(tx.CountDeletions(ctx, "owner-1"))
+	note(tx.CountBatch(ctx, "owner-1"))
 	note(tx.ListRefusals(ctx, "owner-1", "", 10))
 	note(tx.CountRefusals(ctx, "owner-1"))
 	note(tx.Usage(ctx, ids))
@@ -185,5 +185,6 @@ func remove(ctx context.Context, tx dependency.Tx) error {
 	ids := []string{"plan-300-0", "plan-300-1"}
 	_, err := tx.Unlink(ctx, ids, 10)
 	return errors.Join(err, tx.RemoveLinks(ctx, []dependency.Link{{From: ids[1], Type: "USES", To: ids[0]}}), tx.RemoveCommands(ctx, ids),
-		tx.MarkSent(ctx, ids), tx.RemoveNodes(ctx, ids), tx.ReleasePlaces(ctx, ids))
+		tx.MarkSent(ctx, ids), tx.RemoveNodes(ctx, ids), tx.ReleasePlaces(ctx, ids),
+		tx.RemoveRefusals(ctx, "owner-1", ids))
 }

@@ -8,9 +8,9 @@ import (
 
 var batches = table[dependency.BatchRecord]{
 	name: "batches", key: 1,
-	columns: []string{"id", "owner", "open", "requested_by", "reason", "trace_parent", "requested_at", "completed_at", "after_asset", "listed"},
+	columns: []string{"id", "owner", "open", "requested_by", "reason", "trace_parent", "requested_at", "completed_at", "walk"},
 	bind: func(b *dependency.BatchRecord) []any {
-		return []any{&b.ID, &b.Owner, &b.Open, &b.RequestedBy, &b.Reason, &b.TraceParent, micros{&b.RequestedAt}, micros{&b.CompletedAt}, &b.After, &b.Listed}
+		return []any{&b.ID, &b.Owner, &b.Open, &b.RequestedBy, &b.Reason, &b.TraceParent, micros{&b.RequestedAt}, micros{&b.CompletedAt}, document{&b.Walk}}
 	},
 }
 
@@ -30,10 +30,10 @@ func (t *tx) SaveBatches(ctx context.Context, changed []dependency.BatchRecord) 
 }
 
 const (
-	openBatches    = "WHERE open = 1 LIMIT ?"
-	erasingOwners  = "WHERE open = 1 AND owner IN (SELECT value FROM json_each(?))"
-	countDeletions = "SELECT status, count(*) FROM deletions WHERE batch = ? AND batch <> '' GROUP BY status"
-	listRefusals   = "WHERE batch = ? AND asset > ? ORDER BY asset LIMIT ?"
+	openBatches   = "WHERE open = 1 LIMIT ?"
+	erasingOwners = "WHERE open = 1 AND owner IN (SELECT value FROM json_each(?))"
+	countBatch    = "SELECT status, count(*) FROM deletions WHERE batch = ? AND batch <> '' GROUP BY status"
+	listRefusals  = "WHERE batch = ? AND asset > ? ORDER BY asset LIMIT ?"
 )
 
 // OpenBatches gives those that are open.
@@ -51,13 +51,13 @@ func (t *tx) ErasingOwners(ctx context.Context, owners []string) (map[string]str
 	return byOwner, err
 }
 
-// CountDeletions counts by status.
-func (t *tx) CountDeletions(ctx context.Context, batch string) (map[dependency.Status]int, error) {
+// CountBatch counts by status.
+func (t *tx) CountBatch(ctx context.Context, batch string) (map[dependency.Status]int, error) {
 	type row struct {
 		status dependency.Status
 		n      int
 	}
-	found, err := rows(ctx, t, func(r *row) []any { return []any{&r.status, &r.n} }, countDeletions, batch)
+	found, err := rows(ctx, t, func(r *row) []any { return []any{&r.status, &r.n} }, countBatch, batch)
 	counts := make(map[dependency.Status]int, len(found))
 	for _, r := range found {
 		counts[r.status] = r.n
@@ -76,6 +76,12 @@ var refusals = table[dependency.Refusal]{
 // SaveRefusals writes whole records.
 func (t *tx) SaveRefusals(ctx context.Context, kept []dependency.Refusal) error {
 	return refusals.save(ctx, t, kept)
+}
+
+// RemoveRefusals deletes records.
+func (t *tx) RemoveRefusals(ctx context.Context, batch string, assets []string) error {
+	_, err := t.change(ctx, "DELETE FROM refusals WHERE batch = ? AND asset IN (SELECT value FROM json_each(?))", batch, list(assets))
+	return err
 }
 
 // ListRefusals pages by asset.

@@ -60,7 +60,7 @@ func TestPlans(t *testing.T) {
 		{"counting flags", fixed(countCommands, 1), []string{"SCAN commands USING COVERING INDEX commands_by_since"}},
 		{"open batches", fixed(batches.finding()+openBatches, 1), []string{"SCAN batches USING INDEX batches_open"}},
 		{"owners that are erased", fixed(batches.finding()+erasingOwners, ids), []string{"SEARCH batches USING INDEX batches_open (owner=?)"}},
-		{"counting a batch", fixed(countDeletions, "b"), []string{"SEARCH deletions USING COVERING INDEX deletions_by_batch (batch=?)", "USE TEMP B-TREE FOR GROUP BY"}},
+		{"counting a batch", fixed(countBatch, "b"), []string{"SEARCH deletions USING COVERING INDEX deletions_by_batch (batch=?)", "USE TEMP B-TREE FOR GROUP BY"}},
 		{"refusals", fixed(refusals.finding()+listRefusals, "b", "a", 1), []string{"SEARCH refusals USING PRIMARY KEY (batch=? AND asset>?)"}},
 		{"the trail", fixed(entries.finding()+listTrail, "a", 0, 1), []string{"SEARCH entries USING INDEX sqlite_autoindex_entries_2 (asset=? AND sequence>?)"}},
 		{"entries of all assets", fixed(entries.finding()+listEntries, "a", 1), []string{"SEARCH entries USING INDEX sqlite_autoindex_entries_1 (id>?)"}},

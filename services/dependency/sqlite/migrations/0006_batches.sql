@@ -7,8 +7,7 @@ CREATE TABLE batches (
 	trace_parent TEXT NOT NULL,
 	requested_at INTEGER NOT NULL,
 	completed_at INTEGER NOT NULL,
-	after_asset  TEXT NOT NULL,
-	listed       INTEGER NOT NULL
+	walk         TEXT -- JSON
 ) STRICT;
 CREATE INDEX batches_open ON batches (owner) WHERE open = 1;
 
