@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -39,6 +40,15 @@ func (c *Client) Cancel(ctx context.Context, deletion string) (dependency.Deleti
 // Audit lists an asset's trail, oldest first. For operators.
 func (c *Client) Audit(ctx context.Context, asset, cursor string) (dependency.Page[dependency.AuditItem], error) {
 	return list[dependency.AuditItem](ctx, c, "/v1/admin/audit", query("asset", asset, "cursor", cursor))
+}
+
+// AuditAll lists the trails of all assets since a time (zero: from the first on), in order of time. For operators.
+func (c *Client) AuditAll(ctx context.Context, since time.Time, cursor string) (dependency.Page[dependency.AuditItem], error) {
+	from := ""
+	if !since.IsZero() {
+		from = since.Format(time.RFC3339Nano)
+	}
+	return list[dependency.AuditItem](ctx, c, "/v1/admin/audit", query("since", from, "cursor", cursor))
 }
 
 // Pause stops physical deletion, over restarts too. For operators.

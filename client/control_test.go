@@ -51,6 +51,12 @@ func TestLookingAfterDeletions(t *testing.T) {
 	if len(trail.Items) != 2 || trail.Items[0].Type != events.TypeDeletionRequested || trail.Items[0].Reason != "law" {
 		t.Errorf("trail: %+v", trail)
 	}
+	since := trail.Items[1].Time
+	all := must[dependency.Page[dependency.AuditItem]](t)(c.AuditAll(ctx, time.Time{}, ""))
+	late := must[dependency.Page[dependency.AuditItem]](t)(c.AuditAll(ctx, since, ""))
+	if !cmp.Equal(trail.Items, all.Items) || !cmp.Equal(trail.Items[1:], late.Items) {
+		t.Errorf("all trails: %+v, since %s: %+v", all, since, late)
+	}
 	if err := c.Pause(ctx); err != nil {
 		t.Error(err)
 	}

@@ -33,7 +33,7 @@ type grammar struct {
 
 	Explain explainCmd `cmd:"" help:"Tell what a deletion waits for."`
 	Cancel  cancelCmd  `cmd:"" help:"Take a scheduled deletion back."`
-	Audit   auditCmd   `cmd:"" help:"List the audit trail of an asset."`
+	Audit   auditCmd   `cmd:"" help:"List the audit trail of an asset, or of all."`
 	Receipt receiptCmd `cmd:"" help:"Get or verify the signed statement of what a deletion erased."`
 
 	Pending pendingCmd `cmd:"" help:"List command flags that are not sent yet."`

@@ -83,6 +83,30 @@ func TestAudit(t *testing.T) {
 	}
 }
 
+func TestAuditOfAllAssets(t *testing.T) {
+	s := serve(t)
+	for _, id := range []string{"a", "b"} {
+		s.Finish(deleted(t, s, id))
+	}
+	lines := strings.Split(tombstone(t, "audit", "--all").done().stdout, "\n")
+	if len(lines) != 6 || !strings.HasPrefix(lines[0], "ASSET  TIME") || !strings.HasPrefix(lines[1], "a ") || !strings.HasPrefix(lines[4], "b ") {
+		t.Errorf("got %q", lines)
+	}
+	var assets []any
+	for _, item := range tombstone(t, "audit", "--all", "--since", "2020-01-01T00:00:00Z", "--ndjson").done().values() {
+		assets = append(assets, item["asset"])
+	}
+	if diff := cmp.Diff([]any{"a", "a", "b", "b"}, assets); diff != "" {
+		t.Error(diff)
+	}
+	if got := tombstone(t, "audit", "--all", "--since", "2999-01-01T00:00:00Z", "--ndjson").done().stdout; got != "" {
+		t.Errorf("since another age: %q", got)
+	}
+	for _, args := range [][]string{{"a", "--all"}, {"a", "--since", "2026-01-01T00:00:00Z"}, {"--all", "--since", "yesterday"}, {"--all", "--json", "--ndjson"}} {
+		tombstone(t, append([]string{"audit"}, args...)...).fails(exitUsage, "")
+	}
+}
+
 func TestStalledAndRetry(t *testing.T) {
 	s := serve(t)
 	if got := tombstone(t, "stalled").done().stdout; got != "nothing is stalled\n" {

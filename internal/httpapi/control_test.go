@@ -148,9 +148,40 @@ func TestAudit(t *testing.T) {
 	if got := c.call("GET", "/v1/admin/audit?asset=nobody", "").want(200).Body; got != "{\"items\":[]}\n" {
 		t.Errorf("an asset that nobody knows: %s", got)
 	}
-	for _, target := range []string{"/v1/admin/audit", "/v1/admin/audit?asset=", "/v1/admin/audit?asset=%00"} {
+	for _, target := range []string{"/v1/admin/audit?asset=", "/v1/admin/audit?asset=%00"} {
 		c.call("GET", target, "").problem(422, "invalid-id", "asset")
 	}
+}
+
+func TestAuditOfAllAssets(t *testing.T) {
+	c, s := serve(t)
+	const path = "/v1/admin/audit"
+	if got := c.call("GET", path, "").want(200).Body; got != "{\"items\":[]}\n" {
+		t.Errorf("nothing was recorded: %s", got)
+	}
+	for _, id := range []string{"a", "b"} {
+		s.Finish(c.deleted(id))
+	}
+	var assets []any
+	page := c.call("GET", path, "").want(200).json()
+	for {
+		for _, item := range page["items"].([]any) {
+			assets = append(assets, item.(map[string]any)["asset"])
+		}
+		next, more := page["next_cursor"].(string)
+		if !more {
+			break
+		}
+		page = c.call("GET", path+"?cursor="+next, "").want(200).json()
+	}
+	if diff := cmp.Diff([]any{"a", "a", "b", "b"}, assets); diff != "" {
+		t.Error(diff)
+	}
+	if got := c.call("GET", path+"?since=2999-01-01T00:00:00Z", "").want(200).Body; got != "{\"items\":[]}\n" {
+		t.Errorf("since another age: %s", got)
+	}
+	c.call("GET", path+"?since=yesterday", "").problem(422, "invalid-request", "since")
+	c.call("GET", path+"?asset=a&since=2026-01-01T00:00:00Z", "").problem(422, "invalid-request", "since")
 }
 
 func TestUsage(t *testing.T) {

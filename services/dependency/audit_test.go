@@ -71,11 +71,51 @@ func TestAuditComesInPages(t *testing.T) {
 func TestAuditIsForOperators(t *testing.T) {
 	b := newBench(t)
 	b.create("bare", "x")
-	_, err := b.Audit(b.as("acme"), "x", "")
+	_, err := b.AuditAll(b.as("acme"), time.Time{}, "")
+	refused(t, err, problem.Forbidden)
+	_, err = b.AuditAll(b.ctx, time.Time{}, "cursor of another list")
+	refused(t, err, problem.InvalidRequest)
+	_, err = b.Audit(b.as("acme"), "x", "")
 	refused(t, err, problem.Forbidden)
 	if page, err := b.Audit(b.ctx, "nobody", ""); err != nil || page.Items == nil || len(page.Items) != 0 {
 		t.Errorf("an asset that nobody knows: %s, %v", pretty(page), err)
 	}
 	_, err = b.Audit(b.ctx, "x", "cursor of another list")
 	refused(t, err, problem.InvalidRequest)
+}
+
+func TestTheTrailsOfAllAssets(t *testing.T) {
+	b := newRetention(t, scans(""))
+	b.results("r", 1050)
+	b.expire()
+	then := time.Now() // ids are of the system's time, which the clock of these tests is not
+	b.create("bare", "late")
+	b.del("late")
+	read := func(since time.Time) (all []dependency.AuditItem, pages int) {
+		t.Helper()
+		for cursor := ""; ; pages++ {
+			p, err := b.AuditAll(b.ctx, since, cursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, p.Items...)
+			if cursor = p.NextCursor; cursor == "" {
+				return all, pages + 1
+			}
+		}
+	}
+	all, pages := read(time.Time{})
+	seen := map[string]bool{}
+	for _, item := range all {
+		seen[item.Asset] = true
+	}
+	if len(all) != 1051 || len(seen) != 1051 || pages != 2 || all[0].By != "retention" || all[1050].Asset != "late" {
+		t.Errorf("%d entries of %d assets on %d pages, the last of %q", len(all), len(seen), pages, all[len(all)-1].Asset)
+	}
+	if late, _ := read(then); len(late) == 0 || len(late) > 1000 || late[len(late)-1].Asset != "late" {
+		t.Errorf("since then: %d entries", len(late))
+	}
+	if old, _ := read(time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)); len(old) != 1051 {
+		t.Errorf("since the sixties: %d entries", len(old))
+	}
 }

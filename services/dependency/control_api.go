@@ -19,6 +19,8 @@ type DrivingAPI interface {
 	Force(ctx context.Context, deletion string, f Force) (Deletion, error)
 	// Audit lists an asset's trail, oldest first.
 	Audit(ctx context.Context, asset, cursor string) (Page[AuditItem], error)
+	// AuditAll lists the trails of all assets since a time (zero: from the first on), in order of time.
+	AuditAll(ctx context.Context, since time.Time, cursor string) (Page[AuditItem], error)
 	// Pause stops physical deletion, over restarts too; Resume goes on with it.
 	Pause(ctx context.Context) error
 	Resume(ctx context.Context) error

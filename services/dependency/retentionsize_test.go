@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -119,11 +120,10 @@ func peakMB(b *testing.B) float64 {
 	if err != nil {
 		b.Skip("the system does not tell")
 	}
-	var kB float64
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			fmt.Sscanf(rest, "%f", &kB)
-		}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	kB, err := strconv.ParseFloat(strings.Fields(rest + " -")[0], 64)
+	if err != nil {
+		b.Skip("the system does not tell")
 	}
 	return kB / 1000
 }

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -126,6 +127,27 @@ func (s *Service) Audit(ctx context.Context, asset, _ string) (dependency.Page[d
 	defer leave()
 	for _, item := range s.trail {
 		if item.Asset == asset {
+			page.Items = append(page.Items, item)
+		}
+	}
+	return page, nil
+}
+
+// AuditAll is the trail of all assets since a time, in pages of two.
+func (s *Service) AuditAll(ctx context.Context, since time.Time, cursor string) (dependency.Page[dependency.AuditItem], error) {
+	var page dependency.Page[dependency.AuditItem]
+	_, leave, err := s.enterOperator(ctx, "AuditAll")
+	if err != nil {
+		return page, err
+	}
+	defer leave()
+	after, _ := strconv.ParseInt(cursor, 10, 64)
+	for _, item := range s.trail {
+		switch {
+		case item.Time.Before(since) || item.Sequence <= after:
+		case len(page.Items) == 2:
+			page.NextCursor = strconv.FormatInt(page.Items[1].Sequence, 10)
+		default:
 			page.Items = append(page.Items, item)
 		}
 	}
