@@ -48,8 +48,8 @@ func (s *Service) look(ctx context.Context, targets []events.Target) ([]events.S
 	return s.cfg.Stores.Look(ctx, targets[:min(len(targets), lookChunk)])
 }
 
-// lookChunk bounds the targets of one question.
-const lookChunk = 100
+// lookChunk bounds the targets of one question, so that a slow store can answer it in time.
+const lookChunk = 25
 
 // targetOf is what an erasure would take of an asset. Of the attributes it has those that places are made of.
 func targetOf(e Erasure, kind *policy.Kind, attributes map[string]any) events.Target {

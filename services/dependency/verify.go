@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/problem"
 )
 
 const (
@@ -43,6 +44,7 @@ type verifier struct {
 	*Service
 	result Verification
 	owners map[string]Usage // what the assets add up to, as they were read
+	looked bool             // the stores have answered: from then on a store that is away for a moment does not end the run
 }
 
 // subject is what is judged together: an asset, or what one deletion does to it.
@@ -256,6 +258,20 @@ func (v *verifier) lookAt(ctx context.Context, subjects []subject, all map[subje
 			targets, whose = append(targets, t), append(whose, s)
 		}
 	}
+	for try := 1; ; try++ {
+		sights, err := v.lookOnce(ctx, targets, whose)
+		if err == nil {
+			v.looked = true
+			return sights, nil
+		}
+		if !v.looked || try == verifyTries || ctx.Err() != nil || !problemNamed(err, problem.Unavailable) {
+			return nil, err
+		}
+	}
+}
+
+// lookOnce looks at all targets to their ends.
+func (v *verifier) lookOnce(ctx context.Context, targets []events.Target, whose []subject) (map[subject]events.Sight, error) {
 	sights := map[subject]events.Sight{}
 	pages := make([]int, len(targets))
 	err := v.lookAll(ctx, targets, func(i int, seen events.Sight) error {

@@ -249,6 +249,25 @@ func TestAPlaceThatMayBeAnothersByNowIsNotTheErasedOnes(t *testing.T) {
 	}
 }
 
+func TestAStoreThatIsAwayForAMomentDoesNotEndTheRun(t *testing.T) {
+	b, s := planBench(t)
+	for i := range 2 * 200 { // the stores are asked about two pages at least
+		b.create("item", fmt.Sprint("a", i))
+		b.gone(fmt.Sprint("a", i))
+	}
+	looks := 0
+	s.before = func() error {
+		if looks++; looks > 100 && looks < 104 {
+			return problem.New(problem.Unavailable, "away")
+		}
+		return nil
+	}
+	b.sound(400)
+	if looks != 203 {
+		t.Errorf("%d looks", looks)
+	}
+}
+
 // What a finished deletion has left goes while it is looked at: the second look does not find it.
 func TestWhatChangesBetweenTwoLooksIsNoViolation(t *testing.T) {
 	b, s := planBench(t)

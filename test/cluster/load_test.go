@@ -33,7 +33,7 @@ type load struct {
 
 func newLoad(c *Cluster) *load {
 	return &load{c: c, done: func() {}, held: map[string]stores.Snapshot{},
-		facts: invariants.Facts{Deletions: map[string]string{}, Truth: map[invariants.PartOf]invariants.Amount{}, Owners: owners}}
+		facts: invariants.Facts{Deletions: map[string]string{}, Truth: map[invariants.PartOf]invariants.Amount{}}}
 }
 
 // known is what must hold when everything is quiet.

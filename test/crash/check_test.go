@@ -10,6 +10,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
+	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -22,8 +23,7 @@ func (w *world) check() {
 	w.checkStores()
 	g := w.read()
 	w.checkDeletions(g)
-	w.checkLinks(g)
-	w.checkUsage(g)
+	w.checkVerified()
 	w.checkTrail(g)
 	w.checkFeed(g)
 	if w.repeats != nil {
@@ -97,32 +97,20 @@ func (w *world) checkEvidence(e dependency.Erasure) {
 	}
 }
 
-// checkLinks is G4, and that a tombstone keeps no links.
-func (w *world) checkLinks(g picture) {
-	for _, l := range g.Links {
-		for _, n := range g.Nodes {
-			if (n.ID == l.From || n.ID == l.To) && n.Status != dependency.Live {
-				w.violate("G4", "link %+v, and %s is %s", l, n.ID, n.Status)
-			}
-		}
+// checkVerified holds the graph and the stores to what the product verifies itself, `tombstone verify`: G4 and G8 above all, and
+// of the others what can be seen without knowing what has happened.
+func (w *world) checkVerified() {
+	s, err := dependency.New(dependency.Config{Graph: w.graph, Policy: w.policy,
+		Stores: asset.NewInspector(asset.Config{Policy: w.policy, Documents: w.documents, Blobs: w.blobs})})
+	if err != nil {
+		panic(err)
 	}
-}
-
-// checkUsage is G8.
-func (w *world) checkUsage(g picture) {
-	var want dependency.Usage
-	for _, n := range g.Nodes {
-		if n.Status == dependency.Deleted {
-			continue
-		}
-		want.Assets++
-		want.Bytes += n.Bytes
-		if n.Status == dependency.Deleting {
-			want.Pending += n.Bytes
-		}
+	v, err := s.Verify(operator(context.Background()))
+	if err != nil {
+		panic(err)
 	}
-	if g.Usage != want {
-		w.violate("G8", "usage %+v, the assets add up to %+v", g.Usage, want)
+	for _, found := range v.Violations {
+		w.violate(found.Guarantee, "verify: %+v", found)
 	}
 }
 
