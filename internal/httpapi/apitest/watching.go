@@ -33,11 +33,10 @@ func (s *Service) Overview(ctx context.Context) (dependency.Overview, error) {
 		}
 	}
 	if c.Operator {
-		oldest := 4.5
 		o.Flags = &dependency.FlagCount{Count: o.Scheduled + o.Deleting}
 		for i := range 60 {
-			at := time.Date(2026, 3, 1, 12, i, 0, 0, time.UTC)
-			o.Activity = append(o.Activity, dependency.Minute{At: at, Requested: i, Completed: i / 2, OldestPending: &oldest})
+			at, oldest := time.Date(2026, 3, 1, 12, i, 0, 0, time.UTC), float64(i*29%11)/2
+			o.Activity = append(o.Activity, dependency.Minute{At: at, Requested: i * 37 % 23, Completed: i * 31 % 19, OldestPending: &oldest})
 		}
 	}
 	return o, nil

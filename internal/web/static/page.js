@@ -57,6 +57,7 @@ function show(page) {
   for (const id of parts) {
     const now = document.getElementById(id), then = page.getElementById(id);
     if (!now || !then || now.isEqualNode(then)) continue;
+    if (now.querySelector("details[open]") && then.querySelector("details")) continue; // somebody fills its form in
     const focus = now.contains(document.activeElement) ? mark(document.activeElement) : undefined;
     const fresh = document.importNode(then, true);
     now.replaceWith(fresh);
