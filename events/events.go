@@ -167,4 +167,7 @@ type Admitted struct {
 	Kind       string         `json:"kind"`
 	Generation string         `json:"generation"` // the part's
 	Attributes map[string]any `json:"attributes,omitempty"`
+	// LeaseLeft is how long the lease of the admission lasts from now; 0 without one. A write that is not over by then must not
+	// have an effect.
+	LeaseLeft time.Duration `json:"lease_left_ns,omitempty"`
 }

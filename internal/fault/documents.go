@@ -3,10 +3,11 @@ package fault
 import (
 	"context"
 
+	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/services/asset"
 )
 
-// Documents wraps asset.Documents. Ping passes through.
+// Documents wraps asset.Documents. Ping and Expires pass through.
 type Documents struct {
 	asset.Documents
 	process *Process
@@ -39,6 +40,18 @@ func (d *Documents) Exists(ctx context.Context, refs []asset.DocumentRef) ([]boo
 		return errs
 	})
 	return exists, errs
+}
+
+// OtherType wraps the looking for ids of another type.
+func (d *Documents) OtherType(ctx context.Context, ref asset.DocumentRef) (other policy.IDType, err error) {
+	err = d.process.do(ctx, documentsCall("OtherType", ref), func(ctx context.Context, _ int) (err error) {
+		other, err = d.Documents.OtherType(ctx, ref)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	return other, nil
 }
 
 // Put wraps the writing.

@@ -72,7 +72,7 @@ func (c Call) String() string {
 // Reads tells that the call changes nothing, so that a fault before it and one after it are the same.
 func (c Call) Reads() bool {
 	switch c.Name() {
-	case "graph.View", "documents.Exists", "documents.Get", "documents.Page", "blobs.List", "blobs.Page", "blobs.Mode", "ledger.Totals", "gate.Current":
+	case "graph.View", "documents.Exists", "documents.OtherType", "documents.Get", "documents.Page", "blobs.List", "blobs.Page", "blobs.Mode", "ledger.Totals", "gate.Current":
 		return true
 	}
 	return false

@@ -40,8 +40,8 @@ const (
 	ReasonClockSkew Reason = "clock-skew"
 	// ReasonObjectLocked: an object lock (retention or legal hold) keeps a version. Cure: time (Until), or lift the lock.
 	ReasonObjectLocked Reason = "object-locked"
-	// ReasonDocumentStillPresent: the store says deleted, and the document is there again at each look. Cure: find who
-	// writes it, or why the store's reads lag behind.
+	// ReasonDocumentStillPresent: the store says deleted, and the document is there again at each look, or it has its id in
+	// another type than the policy says. Cure: find who writes it, or why the store's reads lag behind; correct `id_type`.
 	ReasonDocumentStillPresent Reason = "document-still-present"
 	// ReasonObjectsStillPresent: the same for objects.
 	ReasonObjectsStillPresent Reason = "objects-still-present"

@@ -26,6 +26,8 @@ const (
 	ReasonReplicated Reason = "bucket-replicated"
 	// ReasonSettingsHidden: we may not ask whether the bucket has object locks, or is replicated. Cure: grant it.
 	ReasonSettingsHidden Reason = "bucket-settings-hidden"
+	// ReasonDocumentsExpire: a TTL index removes documents behind our back. Cure: drop it, and use `retention`.
+	ReasonDocumentsExpire Reason = "documents-expire"
 	// ReasonUnavailable: the store does not answer. Cure: start it, or correct its address.
 	ReasonUnavailable Reason = "store-unavailable"
 )
@@ -40,6 +42,8 @@ func LookAtStores(ctx context.Context, c Config) StoresView {
 	var findings []Finding
 	if err := c.Documents.Ping(ctx); err != nil {
 		findings = append(findings, storeFinding("", fmt.Errorf("documents: %w", err)))
+	} else {
+		findings = append(findings, expiryFindings(ctx, c)...)
 	}
 	modes := map[string]BucketMode{}
 	for _, bucket := range c.Policy.Buckets() {
@@ -65,6 +69,21 @@ func LookAtStores(ctx context.Context, c Config) StoresView {
 		}
 	}
 	return StoresView{Buckets: buckets, Findings: findings}
+}
+
+// expiryFindings tells of collections whose documents the store removes by itself.
+func expiryFindings(ctx context.Context, c Config) (findings []Finding) {
+	for _, collection := range c.Policy.Collections() {
+		index, err := c.Documents.Expires(ctx, collection)
+		switch {
+		case err != nil:
+			findings = append(findings, storeFinding("", fmt.Errorf("collection %q: %w", collection, err)))
+		case index != "":
+			findings = append(findings, Finding{Reason: ReasonDocumentsExpire, Detail: fmt.Sprintf(
+				"the TTL index %q of collection %q removes documents by itself, without a deletion and without a trail: drop it, and let retention of the policy do that", index, collection)})
+		}
+	}
+	return findings
 }
 
 // storeFinding tells an obstacle, which somebody must remove, from a store that may answer later.

@@ -51,6 +51,10 @@ func TestCheckStores(t *testing.T) {
 			change: func(w *world) { w.blobs.Block("thumbs", &asset.Blocked{Reason: asset.ReasonBucketMissing}) },
 			want:   []asset.Finding{{Reason: asset.ReasonBucketMissing, Bucket: "thumbs"}},
 		},
+		"the store removes documents by itself": {
+			change: func(w *world) { w.documents.Expire("infos", "by_age") },
+			want:   []asset.Finding{{Reason: asset.ReasonDocumentsExpire}},
+		},
 		"versions are off where they are the fence": {
 			change: func(w *world) { w.blobs.CreateBucket("scans", memory.Off) },
 			want:   []asset.Finding{{Fatal: true, Reason: asset.ReasonVersioningOff, Kind: "scan", Part: "raw", Bucket: "scans"}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/batch"
+	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/saga"
 )
 
@@ -37,8 +38,9 @@ type group[Q, R any] = batch.Group[Q, answered[R]]
 // stores offers the bulk ports one item at a time: while a call is under way, the items of many assets gather for the next
 // (DESIGN section 4). Each bucket and each collection has groups of its own, so that one that hangs stops nobody else.
 type stores struct {
-	ledger  Ledger
-	timeout time.Duration // of one call of a store; waiting for it to begin does not count
+	documents Documents
+	ledger    Ledger
+	timeout   time.Duration // of one call of a store; waiting for it to begin does not count
 
 	exists  map[string]*group[DocumentRef, bool]     // by collection
 	deletes map[string]*group[DocumentRef, struct{}] // by collection
@@ -52,7 +54,7 @@ type stores struct {
 
 func newStores(c Config) *stores {
 	s := &stores{
-		ledger: c.Ledger, timeout: c.CallTimeout,
+		documents: c.Documents, ledger: c.Ledger, timeout: c.CallTimeout,
 		exists: map[string]*group[DocumentRef, bool]{}, deletes: map[string]*group[DocumentRef, struct{}]{},
 		lists: map[string]*group[Place, Listing]{}, erases: map[string]*group[Version, struct{}]{},
 		opens: gather(smallBatch, lanes, c.CallTimeout, c.Ledger.Open),
@@ -171,6 +173,13 @@ func (s *stores) totals(ctx context.Context, key LedgerKey) (Inventory, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return s.ledger.Totals(ctx, key)
+}
+
+// otherType is asked for few keys, so it goes alone.
+func (s *stores) otherType(ctx context.Context, ref DocumentRef) (policy.IDType, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return s.documents.OtherType(ctx, ref)
 }
 
 // each calls f for 0 … n-1 at once and waits for all, so that what they ask of a store shares its calls.

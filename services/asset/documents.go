@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
@@ -16,20 +17,29 @@ import (
 // that cannot be stored, gone when the asset was erased meanwhile.
 func (s *Service) PutDocument(ctx context.Context, a events.Admission, body map[string]any) error {
 	a.Write = true
-	ref, err := s.admit(ctx, a)
+	ref, left, err := s.admit(ctx, a)
 	if err != nil {
 		return err
 	}
 	if err := checkBody(ref, body); err != nil {
 		return err
 	}
-	return storeFault("put document", s.documents.Put(ctx, ref, body))
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if left > 0 { // the store gives up with it, so that a write that hangs cannot land over that of the next worker
+		limited, cancel = context.WithTimeout(ctx, left)
+	}
+	defer cancel()
+	err = s.documents.Put(limited, ref, body)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return problem.New(problem.LeaseLost, "the lease on asset %q ended before the write was over; whether it was carried out is not known", a.Asset)
+	}
+	return storeFault("put document", err)
 }
 
 // GetDocument reads a document part of a live asset. Refusals: those of Gate.Admit, unknown-part, not-found when there is no
 // document of the part's present generation.
 func (s *Service) GetDocument(ctx context.Context, a events.Admission) (map[string]any, error) {
-	ref, err := s.admit(ctx, a)
+	ref, _, err := s.admit(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -50,24 +60,24 @@ func storeFault(operation string, err error) error {
 	return fmt.Errorf("%s: %w: %w", operation, away, err)
 }
 
-// admit asks the gate, and works out where the document is.
-func (s *Service) admit(ctx context.Context, a events.Admission) (DocumentRef, error) {
+// admit asks the gate, and works out where the document is. left is how long the caller's lease lasts; 0 without one.
+func (s *Service) admit(ctx context.Context, a events.Admission) (ref DocumentRef, left time.Duration, err error) {
 	admitted, err := s.gate.Admit(ctx, a)
 	if err != nil {
-		return DocumentRef{}, fmt.Errorf("ask the graph: %w", err)
+		return ref, 0, fmt.Errorf("ask the graph: %w", err)
 	}
 	part, subject, err := s.part(a.Asset, a.Part, admitted)
 	if err != nil {
-		return DocumentRef{}, err
+		return ref, 0, err
 	}
 	if part.Document == nil {
-		return DocumentRef{}, problem.New(problem.UnknownPart, "part %q of kind %q holds objects; upload them instead", a.Part, admitted.Kind).At("part")
+		return ref, 0, problem.New(problem.UnknownPart, "part %q of kind %q holds objects; upload them instead", a.Part, admitted.Kind).At("part")
 	}
 	location, err := part.Location(subject)
 	if err != nil {
-		return DocumentRef{}, err
+		return ref, 0, err
 	}
-	return documentRef(location, admitted.Generation), nil
+	return documentRef(location, admitted.Generation), admitted.LeaseLeft, nil
 }
 
 // checkBody refuses fields that are ours, and names that document stores keep for themselves.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/asset"
+	"github.com/tombstone-project/tombstone/services/asset/memory"
 )
 
 // admitting lets everybody in, to an asset of this kind and generation.
@@ -63,6 +65,26 @@ func TestTheGatesRefusalIsTheAnswer(t *testing.T) {
 	}
 	w.same("what is stored", w.documents.Snapshot(), map[string]string{})
 	w.same("calls of the store", w.probe.Calls("documents.Put")+w.probe.Calls("documents.Get"), 0)
+}
+
+func TestAWriteEndsWithItsLease(t *testing.T) {
+	w := newWorld(t)
+	service := w.admitting("mesh", gen1)
+	w.gate.admit = func(a events.Admission) (events.Admitted, error) {
+		return events.Admitted{Owner: a.Owner, Kind: "mesh", Generation: gen1, LeaseLeft: time.Millisecond}, nil
+	}
+	w.probe.Before = func(ctx context.Context, c memory.Call) error { // a store that hangs
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if err := service.PutDocument(t.Context(), admission("description"), nil); !errors.Is(err, problem.LeaseLost) {
+		t.Errorf("a write that hangs: %v, want lease-lost", err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := service.PutDocument(cancelled, admission("description"), nil); errors.Is(err, problem.LeaseLost) {
+		t.Errorf("a caller that has left: %v", err)
+	}
 }
 
 func TestAPartThatIsNoDocumentIsUnknown(t *testing.T) {

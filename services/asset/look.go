@@ -1,6 +1,7 @@
 package asset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/policy"
 )
 
 const (
@@ -90,7 +92,13 @@ func worst(errs []error) error {
 func (r *erasure) settle(ctx context.Context, p *part) {
 	switch {
 	case p.seen.empty():
-		r.finish(ctx, p)
+		if p.recheck {
+			r.finish(ctx, p) // what was erased had its id as the policy says
+			return
+		}
+		if p.err = r.otherTypes(ctx, p); p.err == nil {
+			r.finish(ctx, p)
+		}
 	case r.attempt < lagAttempts && p.lags():
 		p.err = errStillListed
 	case p.hopeless():
@@ -109,6 +117,25 @@ func (p *part) lags() bool {
 		}
 	}
 	return len(p.seen.documents) == 0
+}
+
+// otherTypes refuses to end a part whose document is there under an id of another type: the policy says where to look, and
+// is wrong.
+func (r *erasure) otherTypes(ctx context.Context, p *part) error {
+	for _, ref := range p.documents {
+		if !ref.ambiguous() {
+			continue
+		}
+		found, err := r.stores.otherType(ctx, ref)
+		if err != nil {
+			return fmt.Errorf("look for ids of another type: %w", err)
+		}
+		if found != "" {
+			return &Blocked{Reason: ReasonDocumentStillPresent, Detail: fmt.Sprintf("collection %s holds %q as %s, and the policy's id_type is %s: correct it",
+				ref.Collection, ref.Key, found, cmp.Or(ref.IDType, policy.IDString))}
+		}
+	}
+	return nil
 }
 
 // hopeless tells whether another round of deleting would be in vain.

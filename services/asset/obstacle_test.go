@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/saga"
 	"github.com/tombstone-project/tombstone/services/asset"
 )
@@ -315,4 +317,28 @@ func TestALongEraseIsHeardOf(t *testing.T) {
 	w.same("status", told[0].Status, events.ProgressErasing)
 	w.same("part", told[0].Part, "payload")
 	w.same("next try", told[0].NextTry == nil, true)
+}
+
+// TestADocumentWhoseIDHasAnotherTypeIsNotTakenForGone: the policy says that ids are text, and the store holds a number.
+func TestADocumentWhoseIDHasAnotherTypeIsNotTakenForGone(t *testing.T) {
+	w := newWorld(t)
+	number := asset.DocumentRef{Collection: "infos", Key: "42", IDType: policy.IDInt, Generation: gen1}
+	w.documents.Adopt(number, map[string]any{"from": "before us"})
+	c := w.command("scan", "42", gen1)
+	parked := w.parked(w.handle(c))
+	if parked.Reason != string(asset.ReasonDocumentStillPresent) || parked.Part != "info" || !strings.Contains(parked.Error(), "id_type") {
+		t.Errorf("parked: %+v", parked)
+	}
+	if exists, errs := w.documents.Exists(t.Context(), []asset.DocumentRef{number}); errs[0] != nil || !exists[0] {
+		t.Errorf("the document: %v, %v; it is not ours to delete", exists, errs)
+	}
+	if errs := w.documents.Delete(t.Context(), []asset.DocumentRef{number}); errs[0] != nil {
+		t.Fatal(errs)
+	}
+	w.same("evidence once it is gone", w.erased(c), []events.PartEvidence{{Part: "info", Generation: gen1}, {Part: "raw", Generation: gen1}}, countsOnly)
+	w.same("looks for other types of keys that are only text", func() int {
+		before := w.probe.Calls("documents.OtherType")
+		w.erased(w.command("scan", "text", gen1))
+		return w.probe.Calls("documents.OtherType") - before
+	}(), 0)
 }

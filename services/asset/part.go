@@ -1,7 +1,9 @@
 package asset
 
 import (
+	"encoding/hex"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -110,6 +112,16 @@ func newPart(p *policy.Part, s policy.Subject) (*part, error) {
 		out.fenced = out.fenced && l.Fenced
 	}
 	return out, nil
+}
+
+// ambiguous tells whether the key may be written down in several types: a number or an object id is text, too.
+func (d DocumentRef) ambiguous() bool {
+	if d.Fenced {
+		return false // the generation in it is neither
+	}
+	_, number := strconv.ParseInt(d.Key, 10, 64)
+	_, object := hex.DecodeString(d.Key)
+	return number == nil || object == nil && len(d.Key) == 24
 }
 
 // documentRef is the document of a part's generation at its location.

@@ -84,6 +84,13 @@ type Documents interface {
 	// `_id`); what stood there is replaced whole. Over a document of a greater generation: problem.Gone, unless the key
 	// is the fence.
 	Put(ctx context.Context, ref DocumentRef, body map[string]any) error
+	// OtherType looks afresh whether a document has the ref's key in another id type than the policy says, by the comparison of
+	// Delete in all else, and gives that type; empty when there is none. Such a document is the asset's most likely, and is
+	// never deleted: the policy must be corrected first.
+	OtherType(ctx context.Context, ref DocumentRef) (policy.IDType, error)
+	// Expires gives the name of an index by which the store itself removes documents of a collection after a time; empty when
+	// there is none, or no such collection.
+	Expires(ctx context.Context, collection string) (index string, err error)
 	// Get gives the body back, without `_id`, the id field and FieldGeneration, inner objects as map[string]any and
 	// arrays as []any; problem.NotFound when there is none of this generation.
 	Get(ctx context.Context, ref DocumentRef) (map[string]any, error)

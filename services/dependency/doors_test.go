@@ -167,7 +167,10 @@ func (b *bench) renew(id, token string, ttl time.Duration, attributes map[string
 
 // admits tells whether a lease lets its holder write a document.
 func (b *bench) admits(id, token string) error {
-	_, err := b.Admit(b.t.Context(), events.Admission{Asset: id, Part: "note", Owner: "acme", Write: true, LeaseToken: token})
+	admitted, err := b.Admit(b.t.Context(), events.Admission{Asset: id, Part: "note", Owner: "acme", Write: true, LeaseToken: token})
+	if err == nil && admitted.LeaseLeft <= 0 {
+		b.t.Errorf("admitted under a lease that lasts %s", admitted.LeaseLeft)
+	}
 	return err
 }
 

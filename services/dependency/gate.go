@@ -140,7 +140,11 @@ func (s *Service) admit(a events.Admission, n Node) (admitted events.Admitted, c
 		return admitted, "", leaseLost(n.ID)
 	}
 	p := partState(n, a.Part)
-	return events.Admitted{Owner: n.Owner, Kind: n.Kind, Generation: p.Generation, Attributes: n.Attributes}, p.Deletion, nil
+	admitted = events.Admitted{Owner: n.Owner, Kind: n.Kind, Generation: p.Generation, Attributes: n.Attributes}
+	if a.LeaseToken != "" {
+		admitted.LeaseLeft = n.Lease.Until.Sub(s.now())
+	}
+	return admitted, p.Deletion, nil
 }
 
 func gone(n Node) error {

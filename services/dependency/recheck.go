@@ -140,15 +140,32 @@ func (w *reportWorld) rechecked(k ErasureKey, number int, item any) {
 func (w *reportWorld) tellLate(e Erasure, d DeletionRecord, found events.PartEvidence) {
 	w.s.log.Warn("something landed after a deletion, and was removed", "deletion", e.Deletion, "asset", e.Asset, "part", found.Part,
 		"documents", found.Documents, "objects", found.Objects, "bytes", found.Bytes)
-	if _, there := w.nodes[e.Asset]; !there {
-		return
-	}
 	evidence, err := json.Marshal(found)
 	if err != nil { // a struct of strings, numbers and a time always encodes
 		panic(err)
 	}
-	w.tell(e.Asset, Entry{Type: events.TypePartErased, Deletion: e.Deletion, Generation: e.Generation, By: d.RequestedBy, Reason: d.Reason,
-		Part: found.Part, Evidence: evidence, Detail: lateDetail})
+	line := Entry{Type: events.TypePartErased, Deletion: e.Deletion, Generation: e.Generation, By: d.RequestedBy, Reason: d.Reason,
+		Part: found.Part, Evidence: evidence, Detail: lateDetail}
+	if _, there := w.nodes[e.Asset]; there {
+		w.tell(e.Asset, line)
+		return
+	}
+	w.purged[e.Asset]++ // without a node the unique sequence decides, and a transaction that comes too late runs again
+	line.ID, line.Asset, line.Sequence, line.Time = newID(), e.Asset, w.purged[e.Asset], w.now
+	w.entries = append(w.entries, line)
+}
+
+// readPurged finds where the trails of assets go on whose tombstones were purged before their last look.
+func (w *reportWorld) readPurged(ctx context.Context, items []any) (err error) {
+	var purged []string
+	for _, item := range items {
+		k := reportKey(item)
+		if _, there := w.nodes[k.Asset]; !there && recheckOf(item) > 0 {
+			purged = append(purged, k.Asset)
+		}
+	}
+	w.purged, err = w.tx.LastSequences(ctx, distinct(purged))
+	return err
 }
 
 // stillDeleted answers for a recheck: the erasure is done, this is its next look, and the parts are those at whose places there

@@ -182,6 +182,28 @@ func TestWhatCameLateHasALineOfItsOwnInTheTrail(t *testing.T) {
 	}
 }
 
+func TestTheTrailGoesOnWhenTheTombstoneWasPurged(t *testing.T) {
+	b := newBench(t)
+	b.create("item", "x")
+	b.gone("x")
+	c := b.rechecks()[0]
+	err := b.graph.Update(t.Context(), func(tx dependency.Tx) error { return tx.RemoveNodes(t.Context(), []string{"x"}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.mayErase(c); !got.Erase || !slices.Equal(got.Only, []string{"note", "payload"}) {
+		t.Errorf("answer: %+v", got)
+	}
+	before := b.trail("x")
+	b.looked(c, "payload", 1)
+	if after := b.trail("x"); len(after) != len(before)+1 {
+		t.Errorf("trail: %v", after)
+	}
+	b.create("item", "x")
+	b.gone("x")
+	b.trail("x") // dense
+}
+
 func TestTheNextGenerationIsNotTouched(t *testing.T) {
 	b := newBench(t)
 	b.create("item", "x")

@@ -88,10 +88,11 @@ type reportWorld struct {
 	flags    map[ErasureKey][]Command
 	changedD map[string]bool
 	changedE map[ErasureKey]bool
-	done     []string // assets that are deleted now
-	removed  []string // flags that go with them
-	erased   int64    // bytes
-	freed    []any    // assets whose deletion may have waited for that of a part
+	done     []string         // assets that are deleted now
+	removed  []string         // flags that go with them
+	erased   int64            // bytes
+	freed    []any            // assets whose deletion may have waited for that of a part
+	purged   map[string]int64 // last sequences of the trails of assets without a node
 }
 
 // reportKey names what a report is about.
@@ -129,6 +130,9 @@ func (w *reportWorld) read(ctx context.Context, items []any) error {
 	}
 	locks.Assets = distinct(locks.Assets)
 	if err := w.load(ctx, locks); err != nil {
+		return err
+	}
+	if err := w.readPurged(ctx, items); err != nil {
 		return err
 	}
 	if w.records, err = w.tx.Deletions(ctx, locks.Deletions); err != nil {

@@ -20,6 +20,8 @@ type Documents struct {
 	probe *Probe
 	mu    sync.Mutex
 	byKey map[documentKey]document
+	// expiring are the collections of which the store itself removes documents, with the index by which it does.
+	expiring map[string]string
 }
 
 type documentKey struct {
@@ -37,7 +39,7 @@ type document struct {
 
 // NewDocuments makes an empty store that shows its calls to the probe.
 func NewDocuments(probe *Probe) *Documents {
-	return &Documents{probe: probe, byKey: map[documentKey]document{}}
+	return &Documents{probe: probe, byKey: map[documentKey]document{}, expiring: map[string]string{}}
 }
 
 // keyOf works out a document's identity, or says why it cannot have one.
@@ -94,6 +96,40 @@ func (d *Documents) Exists(ctx context.Context, refs []asset.DocumentRef) ([]boo
 		return make([]bool, len(refs)), fill(len(refs), err)
 	}
 	return exists, errs
+}
+
+// OtherType tells whether a document has the key in another type.
+func (d *Documents) OtherType(ctx context.Context, ref asset.DocumentRef) (other policy.IDType, err error) {
+	err = d.probe.around(ctx, Call{Store: "documents", Method: "OtherType", Size: 1}, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for _, idType := range []policy.IDType{policy.IDString, policy.IDInt, policy.IDObjectID} {
+			asked := ref
+			if asked.IDType = idType; idType != cmp.Or(ref.IDType, policy.IDString) {
+				if _, _, there, err := d.find(asked); there && err == nil {
+					other = idType
+				}
+			}
+		}
+	})
+	return other, err
+}
+
+// Expires gives the index that was told to Expire.
+func (d *Documents) Expires(ctx context.Context, collection string) (index string, err error) {
+	err = d.probe.around(ctx, Call{Store: "documents", Method: "Expires", Size: 1}, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		index = d.expiring[collection]
+	})
+	return index, err
+}
+
+// Expire makes a collection look as if an index of it removed documents.
+func (d *Documents) Expire(collection, index string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.expiring[collection] = index
 }
 
 // each calls f for every ref that means a document.

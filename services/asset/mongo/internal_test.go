@@ -1,13 +1,16 @@
 package mongo
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"pgregory.net/rapid"
 
+	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/services/asset"
 )
 
@@ -19,6 +22,40 @@ func TestReadsArePrimaryAndWritesMajorityWhateverTheAddressSays(t *testing.T) {
 	}
 	if w := o.WriteConcern; w.W != "majority" || w.Journal != nil {
 		t.Errorf("writes: %+v", w)
+	}
+}
+
+func TestAnIndexThatRemovesDocumentsIsNamed(t *testing.T) {
+	index := func(name string, more ...bson.E) bson.Raw {
+		raw, err := bson.Marshal(append(bson.D{{Key: "name", Value: name}, {Key: "key", Value: bson.D{{Key: "at", Value: 1}}}}, more...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return raw
+	}
+	plain, ttl := index("_id_"), index("by_age", bson.E{Key: "expireAfterSeconds", Value: int32(0)})
+	for want, indexes := range map[string][]bson.Raw{"": {plain}, "by_age": {plain, ttl}} {
+		if got := expiring(indexes); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestNoFilterIsEverEmpty(t *testing.T) {
+	for _, idType := range []policy.IDType{"", policy.IDString, policy.IDInt, policy.IDObjectID} {
+		for _, fenced := range []bool{false, true} {
+			ref := asset.DocumentRef{Collection: "c", IDType: idType, Generation: "g", Fenced: fenced}
+			if filter, err := matching(ref); !errors.Is(err, asset.ErrEmptyKey) || len(filter) != 0 {
+				t.Errorf("%+v: filter %v, %v", ref, filter, err)
+			}
+			if others := otherKeys(ref); len(others) != 0 {
+				t.Errorf("%+v: other keys %v", ref, others)
+			}
+			ref.Key = "65f0c0ffee65f0c0ffee0001"
+			if filter, err := matching(ref); err == nil && (len(filter) == 0 || filter[0].Key != "_id" || filter[0].Value == nil) {
+				t.Errorf("%+v: filter %v", ref, filter)
+			}
+		}
 	}
 }
 

@@ -51,6 +51,15 @@ func TestDocuments(t *testing.T, open func(t *testing.T) DocumentStore) {
 	run("a bad ref does not fail its neighbours", documentBadRefs)
 	run("keys are taken literally", documentKeys)
 	run("ids are of their type and in their field", documentIDs)
+	run("an id of another type is told of, and not deleted", documentOtherTypes)
+	run("no index lets documents expire", func(d documents) {
+		d.put(d.ref("k", older), map[string]any{})
+		for _, collection := range []string{d.collection, unique(d.t, "c_")} {
+			index, err := d.Documents.Expires(d.ctx, collection)
+			ok(d.t, "expires", err)
+			same(d.t, "index", index, "")
+		}
+	})
 	run("pages through a collection, each document once", documentPages)
 	run("pages hold what has a key of the type in the field", documentPagesOfTypes)
 	run("writers that race leave the newest generation", documentRace)

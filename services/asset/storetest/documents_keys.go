@@ -90,6 +90,35 @@ func documentKeys(d documents) {
 	}
 }
 
+func documentOtherTypes(d documents) {
+	other := func(ref asset.DocumentRef, want policy.IDType) {
+		d.t.Helper()
+		got, err := d.Documents.OtherType(d.ctx, ref)
+		ok(d.t, "other type of "+ref.Key, err)
+		same(d.t, "other type of "+ref.Key, got, want)
+	}
+	typed := func(idType policy.IDType, key string) asset.DocumentRef {
+		ref := d.ref(key, older)
+		ref.IDType = idType
+		return ref
+	}
+	const object = "65f0c0ffee65f0c0ffee0002"
+	for key, idType := range map[string]policy.IDType{"7": policy.IDInt, object: policy.IDObjectID} {
+		d.put(typed(idType, key), map[string]any{})
+		other(typed(policy.IDString, key), idType)
+		d.sees([]bool{false}, typed(policy.IDString, key))
+		other(typed(idType, key), "")
+		other(d.ref(key, newer), "") // of another generation
+		d.deletes(typed(policy.IDString, key))
+		d.sees([]bool{true}, typed(idType, key))
+		d.deletes(typed(idType, key))
+		other(typed(policy.IDString, key), "")
+	}
+	d.put(typed(policy.IDString, "8"), map[string]any{})
+	other(typed(policy.IDInt, "8"), policy.IDString)
+	other(d.ref("eight", older), "")
+}
+
 func documentIDs(d documents) {
 	typed := func(field string, idType policy.IDType, key string) asset.DocumentRef {
 		ref := d.ref(key, older)
