@@ -10,9 +10,13 @@ import (
 
 // Verify holds the running system to its guarantees. It takes as long as there is much to look at, so only ctx bounds it. For
 // operators.
-func (c *Client) Verify(ctx context.Context) (dependency.Verification, error) {
+func (c *Client) Verify(ctx context.Context, r dependency.VerifyRequest) (dependency.Verification, error) {
 	var v dependency.Verification
-	a, err := c.do(ctx, request{method: http.MethodPost, path: "/v1/admin/verify", extra: -1})
+	req, err := request{method: http.MethodPost, path: "/v1/admin/verify", extra: -1}.withJSON(r)
+	if err != nil {
+		return v, err
+	}
+	a, err := c.do(ctx, req)
 	if err == nil {
 		err = c.decode(a, &v)
 	}

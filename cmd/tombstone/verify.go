@@ -2,23 +2,37 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
 // verifyCmd holds the running system to its guarantees.
-type verifyCmd struct{ remote }
+type verifyCmd struct {
+	remote
+	Since string `placeholder:"TIME" help:"Only look at what was erased since a time (RFC 3339), or so long ago (24h): after a store was restored from a backup."`
+}
 
 // Help has examples.
-func (*verifyCmd) Help() string { return examples("tombstone verify", "tombstone verify --json") }
+func (*verifyCmd) Help() string {
+	return examples("tombstone verify", "tombstone verify --since 2026-03-01T12:00:00Z", "tombstone verify --json")
+}
 
 // Run prints what is wrong, one violation a line; any violation is a failure.
 func (c *verifyCmd) Run(p *program) error {
+	var r dependency.VerifyRequest
+	if c.Since != "" {
+		since, err := sinceTime(c.Since, time.Now())
+		if err != nil {
+			return err
+		}
+		r.Since = &since
+	}
 	api, err := c.dial()
 	if err != nil {
 		return err
 	}
-	v, err := api.Verify(p.ctx)
+	v, err := api.Verify(p.ctx, r)
 	if err := c.finish(p, err, func() { printViolations(p, v) }); err != nil {
 		return err
 	}
@@ -26,6 +40,18 @@ func (c *verifyCmd) Run(p *program) error {
 		return fmt.Errorf("%s of the guarantees", count(v.Total, "violation"))
 	}
 	return nil
+}
+
+// sinceTime reads a time, or a duration before now.
+func sinceTime(text string, now time.Time) (time.Time, error) {
+	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
+		return now.Add(-ago).UTC(), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, usageError("--since is a time like 2026-03-01T12:00:00Z, or a duration like 24h")
+	}
+	return at.UTC(), nil
 }
 
 func printViolations(p *program, v dependency.Verification) {

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -22,6 +23,18 @@ func TestVerify(t *testing.T) {
 	if r.stdout != want {
 		t.Errorf("got\n%s", r.stdout)
 	}
+	s.Violate()
+	tombstone(t, "verify", "--since", "2026-03-01T13:00:00+01:00").done()
+	tombstone(t, "verify", "--since", "24h").done()
+	asked := s.Verified()
+	if at := asked[len(asked)-2].Since; !at.Equal(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)) {
+		t.Errorf("since %v", at)
+	}
+	if ago := time.Since(*asked[len(asked)-1].Since); ago < 24*time.Hour || ago > 25*time.Hour {
+		t.Errorf("since %v ago", ago)
+	}
+	tombstone(t, "verify", "--since", "yesterday").fails(exitUsage, "--since")
+	s.Violate(dependency.Violation{Guarantee: "G8"})
 	if r := tombstone(t, "verify", "--json"); r.code != exitFailed || !strings.Contains(r.stdout, `"guarantee":"G8"`) {
 		t.Errorf("exit %d, %q", r.code, r.stdout)
 	}

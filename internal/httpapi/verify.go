@@ -21,6 +21,15 @@ func isVerify(r *http.Request) bool {
 	return r.Method == http.MethodPost && r.URL.RawPath == verifyPath
 }
 
+// verifyBody narrows the look.
+type verifyBody struct {
+	Since *time.Time `json:"since,omitempty" doc:"Only look whether what was erased by deletions that were completed since then is absent: after a store was restored from a backup."`
+}
+
+type verifyIn struct {
+	Body *verifyBody `required:"false"`
+}
+
 type verifyOut struct {
 	Body dependency.Verification
 }
@@ -33,8 +42,12 @@ func (s *server) verifyRoute() {
 		Description: "Looks at every asset with its links, trail and counters, at every deletion, and at every place that was erased; changes nothing." +
 			" What goes on meanwhile is no violation: each is looked at twice, the second time while nothing about it changes.",
 		Errors: readErrors(),
-	}), func(ctx context.Context, _ *struct{}) (*verifyOut, error) {
-		v, err := s.cfg.Dependency.Verify(ctx)
+	}), func(ctx context.Context, in *verifyIn) (*verifyOut, error) {
+		var r dependency.VerifyRequest
+		if in.Body != nil {
+			r.Since = in.Body.Since
+		}
+		v, err := s.cfg.Dependency.Verify(ctx, r)
 		v.Violations = filled(v.Violations)
 		return &verifyOut{Body: v}, err
 	})

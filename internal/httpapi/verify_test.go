@@ -29,6 +29,11 @@ func TestVerify(t *testing.T) {
 	if diff := cmp.Diff(want, c.call("POST", path, "").want(200).json()); diff != "" {
 		t.Error(diff)
 	}
+	c.call("POST", path, `{"since":"2026-03-01T12:00:00Z"}`).want(200)
+	if asked := s.Verified(); !asked[len(asked)-1].Since.Equal(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)) {
+		t.Errorf("asked for %v", asked)
+	}
+	c.call("POST", path, `{"since":"yesterday"}`).problem(422, "invalid-request", "since")
 	s.Before = func(ctx context.Context, _ string) error {
 		if deadline, _ := ctx.Deadline(); time.Until(deadline) < time.Hour {
 			t.Errorf("time left: %v", time.Until(deadline))

@@ -3,6 +3,7 @@ package dependency
 import (
 	"context"
 	"reflect"
+	"time"
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
@@ -24,24 +25,27 @@ const (
 //
 // Work goes on meanwhile. So what looks wrong at first is only a suspect: it is looked at again, in a transaction that reads
 // it twice, before and after a fresh look into the stores, and counts only if nothing about it changed.
-func (s *Service) Verify(ctx context.Context) (Verification, error) {
+func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Verification, error) {
 	if _, err := operator(ctx); err != nil {
 		return Verification{}, err
 	}
-	v := &verifier{Service: s, result: Verification{Violations: []Violation{}}, owners: map[string]Usage{}}
-	err := v.assets(ctx)
-	if err == nil {
-		err = v.deletions(ctx)
+	v := &verifier{Service: s, since: r.Since, result: Verification{Violations: []Violation{}}, owners: map[string]Usage{}}
+	steps := []func(context.Context) error{v.assets, v.deletions, v.usage}
+	if v.since != nil {
+		steps = []func(context.Context) error{v.deletions}
 	}
-	if err == nil {
-		err = v.usage(ctx)
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return Verification{}, err
+		}
 	}
-	return v.result, err
+	return v.result, nil
 }
 
 // verifier is one run.
 type verifier struct {
 	*Service
+	since  *time.Time
 	result Verification
 	owners map[string]Usage // what the assets add up to, as they were read
 	looked bool             // the stores have answered: from then on a store that is away for a moment does not end the run
@@ -101,6 +105,9 @@ func (v *verifier) deletions(ctx context.Context) error {
 		}
 		for _, d := range records {
 			after = d.ID
+			if v.since != nil && d.CompletedAt.Before(*v.since) { // or not completed
+				continue
+			}
 			if page, err = v.deletion(ctx, d, page); err != nil {
 				return err
 			}
@@ -125,6 +132,9 @@ func (v *verifier) deletion(ctx context.Context, d DeletionRecord, page []subjec
 		}
 		for _, e := range list {
 			total++
+			if v.since != nil {
+				v.result.Checked++
+			}
 			if e.Done {
 				done++
 			}

@@ -1,16 +1,26 @@
 package dependency
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // VerifyingAPI holds a running system to its guarantees, and changes nothing.
 type VerifyingAPI interface {
 	// Verify looks at every asset and deletion, and at every place that was erased. It takes as long as there are many.
-	Verify(ctx context.Context) (Verification, error)
+	Verify(ctx context.Context, r VerifyRequest) (Verification, error)
+}
+
+// VerifyRequest narrows a look at everything.
+type VerifyRequest struct {
+	// Since, when given, leaves everything out but what deletions that were completed since then have erased: what a store
+	// that was restored from a backup of that time may have again.
+	Since *time.Time `json:"since,omitempty"`
 }
 
 // Verification is what a look at everything has found.
 type Verification struct {
-	Checked    int         `json:"checked"`    // assets
+	Checked    int         `json:"checked"`    // assets; with Since, those that were erased
 	Violations []Violation `json:"violations"` // the first 1,000
 	Total      int         `json:"total"`      // of the violations
 }

@@ -15,7 +15,7 @@ import (
 
 func (b *bench) verify() dependency.Verification {
 	b.t.Helper()
-	v, err := b.Verify(b.ctx)
+	v, err := b.Verify(b.ctx, dependency.VerifyRequest{})
 	if err != nil {
 		b.t.Fatalf("verify: %v", err)
 	}
@@ -162,12 +162,12 @@ func TestASoundSystemHasNoViolations(t *testing.T) {
 
 func TestVerifyIsForOperatorsAndNeedsTheStores(t *testing.T) {
 	b, s := planBench(t)
-	_, err := b.Verify(b.as("acme"))
+	_, err := b.Verify(b.as("acme"), dependency.VerifyRequest{})
 	refused(t, err, problem.Forbidden)
 	b.create("item", "a")
 	b.gone("a")
 	s.before = func() error { return problem.New(problem.Unavailable, "away") }
-	_, err = b.Verify(b.ctx)
+	_, err = b.Verify(b.ctx, dependency.VerifyRequest{})
 	refused(t, err, problem.Unavailable)
 }
 
@@ -246,6 +246,31 @@ func TestAPlaceThatMayBeAnothersByNowIsNotTheErasedOnes(t *testing.T) {
 	b.verify()
 	if asked := s.asked["item "+item.Generation]; !slices.Equal(asked.Past, []string{"note"}) {
 		t.Errorf("of a part that was opened again: asked about %s", pretty(asked))
+	}
+}
+
+func TestSinceLooksOnlyAtWhatWasErasedSince(t *testing.T) {
+	b, s := planBench(t)
+	old := b.create("item", "old")
+	b.gone("old")
+	waited := b.create("item", "waited")
+	d := b.del("waited") // asked for before, and completed after
+	b.advance(time.Hour)
+	since := b.now()
+	b.erased(d, "waited", waited.Generation)
+	young := b.create("item", "young")
+	b.gone("young")
+	b.create("item", "lives")
+	b.del("lives")
+	for _, a := range []dependency.Asset{old, waited, young} {
+		s.put(a.ID, a.Generation, version("payload", a.ID, "v1", 1))
+	}
+	v, err := b.Verify(b.ctx, dependency.VerifyRequest{Since: &since})
+	if err != nil || v.Checked != 2 || v.Total != 2 || v.Violations[0].Asset+v.Violations[1].Asset != "youngwaited" {
+		t.Errorf("got %s, %v", pretty(v), err)
+	}
+	if v := b.verify(); v.Total != 3 || v.Checked != 4 {
+		t.Errorf("without: %s", pretty(v))
 	}
 }
 

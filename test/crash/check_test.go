@@ -105,7 +105,7 @@ func (w *world) checkVerified() {
 	if err != nil {
 		panic(err)
 	}
-	v, err := s.Verify(operator(context.Background()))
+	v, err := s.Verify(operator(context.Background()), dependency.VerifyRequest{})
 	if err != nil {
 		panic(err)
 	}

@@ -163,7 +163,7 @@ func (w World) checkVerified(t *testing.T) {
 	var v dependency.Verification
 	var err error
 	if !within(t, 30*time.Second, func() bool {
-		v, err = w.API.Verify(t.Context())
+		v, err = w.API.Verify(t.Context(), dependency.VerifyRequest{})
 		return err == nil
 	}) {
 		t.Fatalf("verify: %v", err)

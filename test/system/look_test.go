@@ -38,7 +38,7 @@ func changeGraph(t *testing.T, s *Stores, f func(ctx context.Context, tx depende
 // found are the violations: guarantee, asset or owner, part.
 func (s *System) found() []string {
 	s.t.Helper()
-	v, err := s.Verify(s.t.Context())
+	v, err := s.Verify(s.t.Context(), dependency.VerifyRequest{})
 	if err != nil {
 		s.t.Fatalf("verify: %v", err)
 	}
@@ -174,7 +174,7 @@ func TestWithoutTheAssetServiceNothingIsPlanned(t *testing.T) {
 		deps.Await(d.ID)
 		deps.wantFound("afterwards")
 		assets.Stop()
-		_, err = deps.Verify(t.Context())
+		_, err = deps.Verify(t.Context(), dependency.VerifyRequest{})
 		away(err)
 	})
 }

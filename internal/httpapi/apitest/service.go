@@ -45,6 +45,7 @@ type Service struct {
 	orphans   dependency.Findings
 	// violations are what Verify finds
 	violations []dependency.Violation
+	verified   []dependency.VerifyRequest
 	stores     asset.StoresView
 }
 
