@@ -41,11 +41,13 @@ test-short: ## the quick tests
 race: ## the quick tests under the race detector
 	go test -race -short $$(go list $(PACKAGES) | grep -v '/test/debian$$')
 
-cluster: ## real processes on real stores in containers: killed, frozen, cut off (some minutes; not part of `go test ./...` yet)
-	go test -tags cluster -count=1 -timeout=30m -v ./test/cluster
+# CLUSTER_FLAGS=-short is the size that every change must pass.
+cluster: ## real processes on real stores in containers: killed at each step and at random, frozen, cut off (a quarter of an hour)
+	TOMBSTONE_CLUSTER=1 go test -count=1 -timeout=40m -v $(CLUSTER_FLAGS) ./test/cluster
 
-soak: ## an hour of kills at random (TOMBSTONE_SOAK=5m for less, TOMBSTONE_SEED=N for the same again)
-	TOMBSTONE_SOAK=$${TOMBSTONE_SOAK:-1h} go test -tags cluster -count=1 -timeout=0 -v -run 'TestCluster/kills' ./test/cluster
+soak: ## an hour of kills at random (TOMBSTONE_SOAK=5m for less, TOMBSTONE_SEED=N for the same again), then random schedules
+	TOMBSTONE_CLUSTER=1 TOMBSTONE_SOAK=$${TOMBSTONE_SOAK:-1h} go test -count=1 -timeout=0 -v -run 'TestCluster/kills' ./test/cluster
+	go test -count=1 -timeout=0 -v -run 'TestRandomSchedules$$' ./test/crash -rapid.checks=50000
 
 lint: ## go vet and golangci-lint, with the import rules of .golangci.yml
 	go vet ./...

@@ -2,6 +2,8 @@ package dependency
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -71,13 +73,9 @@ func (s *Service) Retry(ctx context.Context, d Drive) (Driven, error) {
 			return Driven{}, err
 		}
 	}
-	driven := 0
-	for _, id := range ids {
-		again, err := s.retry(ctx, id)
-		if err != nil {
-			return Driven{driven}, err
-		}
-		driven += again
+	driven, err := s.retry(ctx, distinct(slices.Clone(ids)))
+	if err != nil {
+		return Driven{driven}, err
 	}
 	if driven > 0 && s.cfg.Nudge != nil {
 		s.cfg.Nudge()
@@ -102,22 +100,51 @@ func (s *Service) stalledIDs(ctx context.Context, olderThan time.Duration) (ids 
 	}
 }
 
-// retry flags what one deletion has not done; unknown or finished ones drive nothing.
-func (s *Service) retry(ctx context.Context, id string) (int, error) {
-	for after, again := -1, 0; ; {
-		var list []Erasure
+// retry flags what these deletions have not done, many in one transaction, and counts those that it drives; unknown or
+// finished ones drive nothing.
+func (s *Service) retry(ctx context.Context, ids []string) (driven int, err error) {
+	again := map[string]bool{}
+	after := map[string]int{} // the position up to which a deletion was looked at
+	for _, id := range ids {
+		after[id] = -1
+	}
+	for len(ids) > 0 {
+		some := ids[:min(len(ids), resendPage)]
+		var found []Erasure
 		err := s.graph.View(ctx, func(tx Tx) (err error) {
-			list, err = tx.ListErasures(ctx, id, after, resendPage)
+			found, err = nextErasures(ctx, tx, some, after)
 			return err
 		})
-		if err != nil || len(list) == 0 {
-			return again, err
-		}
-		deletions, err := s.flagAgain(ctx, list, causeOperator)
 		if err != nil {
-			return again, err
+			return len(again), err
 		}
-		again = max(again, len(deletions))
-		after = list[len(list)-1].Position
+		if len(found) == 0 {
+			ids = ids[len(some):]
+			continue
+		}
+		deletions, err := s.flagAgain(ctx, found, causeOperator)
+		if err != nil {
+			return len(again), err
+		}
+		maps.Copy(again, deletions)
+		for _, e := range found {
+			after[e.Deletion] = e.Position
+		}
 	}
+	return len(again), nil
+}
+
+// nextErasures gives one page of what comes next in these deletions.
+func nextErasures(ctx context.Context, tx Tx, deletions []string, after map[string]int) (page []Erasure, err error) {
+	for _, id := range deletions {
+		if len(page) == resendPage {
+			break
+		}
+		list, err := tx.ListErasures(ctx, id, after[id], resendPage-len(page))
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, list...)
+	}
+	return page, nil
 }

@@ -217,3 +217,29 @@ func TestForceOfManyAssetsAndWhatItRefuses(t *testing.T) {
 	_, err = b.Force(b.ctx, b.del("later").ID, gone("note"))
 	refused(t, err, problem.TooLate)
 }
+
+func TestRetryOfManyDrivesEachOnce(t *testing.T) {
+	b := newBench(t)
+	const n = 230 // more than two transactions take
+	next := b.now().Add(time.Hour)
+	var ids []string
+	for i := range n {
+		b.create("item", fmt.Sprint("x", i))
+		d := b.del(fmt.Sprint("x", i))
+		b.progress(d, events.PartProgress{Part: "payload", Status: events.ProgressBlocked, Reason: "bucket-missing", Attempts: 4, LastError: "no bucket", NextTry: &next})
+		ids = append(ids, d.ID, d.ID)
+	}
+	b.sentAll()
+	if driven, err := b.Retry(b.ctx, dependency.Drive{Deletions: ids}); err != nil || driven.Driven != n {
+		t.Fatalf("driven %d, %v; want %d", driven.Driven, err, n)
+	}
+	flagged := map[string]int{}
+	for _, f := range b.flags() {
+		flagged[f.Deletion]++
+	}
+	for _, id := range ids {
+		if flagged[id] != 1 {
+			t.Errorf("deletion %s has %d flags", id, flagged[id])
+		}
+	}
+}

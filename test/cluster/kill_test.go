@@ -1,5 +1,3 @@
-//go:build cluster
-
 package cluster
 
 import (
@@ -19,10 +17,7 @@ import (
 // and frozen, then waits until it is quiet, and checks everything. TOMBSTONE_SOAK is for how long it goes on; without it
 // there is one round, of some 150 assets.
 func randomKills(t *testing.T, binary string) {
-	families, kills := 38, 30
-	if testing.Short() {
-		families, kills = 12, 5
-	}
+	const families, kills = 38, 30
 	seed := seed(t)
 	s := stores.Containers(t)
 	c := New(t, binary, s, 10*time.Second)

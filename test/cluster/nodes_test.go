@@ -1,5 +1,3 @@
-//go:build cluster
-
 package cluster
 
 import (
@@ -38,9 +36,12 @@ func brokerNodes(t *testing.T, binary string) {
 	filled(t, l, "bystander")
 	n := &brokerCluster{t: t, nodes: nodes, stream: events.Names{Namespace: s.Namespace}.Commands().Name}
 	n.awaitReplicas()
-	inFlight := importMany(t, l, "many", 200)
+	inFlight, families := importMany(t, l, "many", 200), 12
+	if testing.Short() {
+		families = 6
+	}
 
-	underLoad(t, l, 12, func(ctx context.Context, calls <-chan struct{}) {
+	underLoad(t, l, families, func(ctx context.Context, calls <-chan struct{}) {
 		awaitCalls(ctx, calls, 50)
 		leader := n.leader("")
 		t.Logf("%s leads, and is killed", leader)

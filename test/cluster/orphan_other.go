@@ -1,4 +1,4 @@
-//go:build cluster && !linux
+//go:build !linux
 
 package cluster
 

@@ -1,5 +1,3 @@
-//go:build cluster
-
 package cluster
 
 import (
@@ -37,6 +35,14 @@ func failingStores(t *testing.T, binary string) {
 	}
 }
 
+// faults are those that are tried.
+func faults() []Fault {
+	if testing.Short() {
+		return []Fault{Unknown, Stopped}
+	}
+	return Faults
+}
+
 func failingStore(t *testing.T, binary string, store Store) {
 	s := stores.Containers(t)
 	proxy := NewProxy(t, s, store)
@@ -47,14 +53,14 @@ func failingStore(t *testing.T, binary string, store Store) {
 	c.AwaitReady()
 	l := newLoad(c)
 	victims := map[Fault][]dependency.Asset{}
-	for _, f := range Faults {
+	for _, f := range faults() {
 		for i := range outageAssets {
 			victims[f] = append(victims[f], filled(t, l, fmt.Sprintf("%s-%d", f, i)))
 		}
 	}
 	filled(t, l, "bystander")
 	before := map[*Process]vitals{dep: dep.vitals(t), asset: asset.vitals(t)}
-	for _, f := range Faults {
+	for _, f := range faults() {
 		t.Run(string(f), func(t *testing.T) { failing(t, l, proxy, f, victims[f], before) })
 	}
 	c.AwaitReady()

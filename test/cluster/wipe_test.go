@@ -1,5 +1,3 @@
-//go:build cluster
-
 package cluster
 
 import (
@@ -19,6 +17,9 @@ import (
 // only noticing the loss helps.
 func wipedBroker(t *testing.T, binary string) {
 	t.Run("the dependency service makes the streams anew", func(t *testing.T) { wiped(t, binary, Asset) })
+	if testing.Short() {
+		return
+	}
 	t.Run("the asset service makes the streams anew", func(t *testing.T) { wiped(t, binary, Dependency) })
 }
 
