@@ -3,6 +3,7 @@ package dependency_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -98,6 +99,7 @@ func TestOutsideBlockerOfAnyAssetRefusesTheWhole(t *testing.T) {
 	}
 }
 
+// H-53, H-70: what several need, by whatever name each has it, stays with its links to the others until the last one goes.
 func TestLastUserTakesTheSharedTargetAlong(t *testing.T) {
 	b := newClosureBench(t)
 	b.create("bare", "shared")
@@ -111,6 +113,9 @@ func TestLastUserTakesTheSharedTargetAlong(t *testing.T) {
 	refused(t, err, problem.HasDependants)
 	if got := b.taken(b.del("user-1")); len(got) != 1 {
 		t.Errorf("taken by the first user: %v", got)
+	}
+	if a := b.asset("user-2"); b.asset("shared").Status != dependency.Live || len(a.Links) != 1 {
+		t.Errorf("the second user after the first went: %s", pretty(a))
 	}
 	if got := b.taken(b.del("user-2")); len(got) != 3 || got["deeper"] == "" {
 		t.Errorf("taken by the last user: %v", got)
@@ -213,5 +218,74 @@ func TestCancelIsRefusedWhenAnotherDeletionTakesALinkTarget(t *testing.T) {
 	}
 	if _, err := b.Cancel(b.ctx, first.ID); err != nil {
 		t.Errorf("after the one in its way: %v", err)
+	}
+}
+
+// H-68: an asset that would need itself is refused, and two parallel edges are one dependant and one deletion.
+func TestSelfLinksAreRefusedAndParallelLinksCountOnce(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("bare", "s")
+	_, _, err := b.PutAsset(b.ctx, "s", dependency.Put{Kind: "bare", Links: &[]dependency.LinkTo{to("DEPENDS_ON", "s")}})
+	refused(t, err, problem.SelfLink)
+	refused(t, b.Link(b.ctx, "s", "PART_OF", "s"), problem.SelfLink)
+	b.create("bare", "u")
+	b.create("bare", "t", to("PART_OF", "u"), to("DEPENDS_ON", "u"), to("USES", "u"))
+	b.create("bare", "unrelated")
+	d := b.del("u")
+	if got := b.taken(d); len(got) != 2 || d.Assets.Total != 2 {
+		t.Errorf("taken: %v", got)
+	}
+	for _, id := range []string{"t", "u"} {
+		b.erased(d, id, b.asset(id).Generation)
+		b.erased(d, id, b.asset(id).Generation)
+	}
+	if got := b.trail("u"); len(got) != 3 {
+		t.Errorf("trail of u: %v", got)
+	}
+	if got := b.trail("t"); len(got) != 1 {
+		t.Errorf("trail of t: %v", got)
+	}
+	b.is(dependency.Live, "s", "unrelated")
+}
+
+// H-69: depth and breadth are bounded by the brake alone, which refuses before anything is deleted.
+func TestDeepAndBroadCascades(t *testing.T) {
+	cases := []struct {
+		name   string
+		assets int
+		parent func(i int) int
+	}{
+		{"a chain of 9,000", 9000, func(i int) int { return i - 1 }},
+		{"a tree with fan-out 10", 1111, func(i int) int { return (i - 1) / 10 }},
+		{"a star of 9,999", 10000, func(int) int { return 0 }},
+		{"a tree above the limit", 11111, func(i int) int { return (i - 1) / 10 }},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := benchOn(t, newBench(t).graph, strings.Replace(closurePolicy, "max_assets_per_deletion: 50", "max_assets_per_deletion: 10000", 1))
+			var lines strings.Builder
+			fmt.Fprintln(&lines, `{"id":"n0","kind":"bare"}`)
+			for i := 1; i < c.assets; i++ {
+				fmt.Fprintf(&lines, `{"id":"n%d","kind":"bare","links":[{"type":"PART_OF","to":"n%d"}]}`+"\n", i, c.parent(i))
+			}
+			if res, err := b.ImportAssets(b.ctx, strings.NewReader(lines.String())); err != nil || res.Created != c.assets {
+				t.Fatalf("import: %s, %v", pretty(res), err)
+			}
+			d, err := b.Delete(b.ctx, "n0", dependency.DeleteRequest{})
+			if c.assets > 10000 {
+				if p := refused(t, err, problem.TooManyAssets); p.Members["assets_total"] != c.assets {
+					t.Errorf("the refusal says %v", p.Members)
+				}
+				b.is(dependency.Live, "n0", "n1", fmt.Sprintf("n%d", c.assets-1))
+				return
+			}
+			if err != nil || d.Assets.Total != c.assets {
+				t.Fatalf("deletion: %d assets, %v", d.Assets.Total, err)
+			}
+			left, err := b.Assets(b.ctx, dependency.AssetQuery{Status: dependency.Live})
+			if err != nil || len(left.Items) != 0 {
+				t.Errorf("left: %d, %v", len(left.Items), err)
+			}
+		})
 	}
 }

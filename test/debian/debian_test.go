@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -147,10 +148,83 @@ func againstOracle(t *testing.T, graph dependency.Graph) {
 			compareRefusal(t, name, err, want)
 		}
 	}
+	takeAlong(t, ctx, s, graph, asked, gone, needed)
 	t.Logf("%d accepted, %d refused", accepted, refusals)
 	if accepted == 0 || refusals == 0 {
 		t.Error("the sample shows only one of the two answers")
 	}
+}
+
+// takeAlong deletes 200 packages with all that needs them, and wants exactly the closure of the plain map to go; one above the
+// limit is refused with its size.
+func takeAlong(t *testing.T, ctx context.Context, s *dependency.Service, graph dependency.Graph, asked []string, gone map[string]bool, needed map[string]map[string]bool) {
+	t.Helper()
+	const limit = 10000 // the policy's default
+	tried, taken := 0, 0
+	for _, name := range slices.Backward(asked) {
+		if gone[name] || tried == 200 {
+			continue
+		}
+		tried++
+		want := closure(name, needed)
+		d, err := s.Delete(ctx, name, dependency.DeleteRequest{WithDependants: true})
+		if len(want) > limit {
+			if p := problem.As(err); p == nil || p.Name != problem.TooManyAssets || p.Members["assets_total"] != len(want) {
+				t.Fatalf("%s with its dependants: %v; they are %d", name, err, len(want))
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s with its dependants: %v", name, err)
+		}
+		if diff := cmp.Diff(want, assetsOf(t, graph, d.ID)); diff != "" {
+			t.Fatalf("%s takes others along than the map says (-want +got):\n%s", name, diff)
+		}
+		for id := range want {
+			gone[id] = true
+			for _, sources := range needed {
+				delete(sources, id)
+			}
+		}
+		taken += len(want)
+	}
+	t.Logf("%d with their dependants: %d packages", tried, taken)
+}
+
+// closure is a package with all that needs it, directly or not.
+func closure(name string, needed map[string]map[string]bool) map[string]bool {
+	all := map[string]bool{}
+	for todo := []string{name}; len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if !all[id] {
+			all[id] = true
+			todo = slices.AppendSeq(todo, maps.Keys(needed[id]))
+		}
+	}
+	return all
+}
+
+// assetsOf are the assets of a deletion.
+func assetsOf(t *testing.T, graph dependency.Graph, deletion string) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	err := graph.View(t.Context(), func(tx dependency.Tx) error {
+		for after := -1; ; {
+			page, err := tx.ListErasures(t.Context(), deletion, after, 1000)
+			if err != nil || len(page) == 0 {
+				return err
+			}
+			for _, e := range page {
+				all[e.Asset] = true
+			}
+			after = page[len(page)-1].Position
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // hubs are packages that many others need, as far as the graph has them; libc6 is in a cycle.

@@ -15,7 +15,10 @@ import (
 )
 
 const rulesPolicy = `
-links: {REFERENCES: {on_target_delete: cascade}}
+links:
+  REFERENCES: {on_target_delete: cascade}
+  DEPENDS_ON: {on_target_delete: restrict}
+  USES: {on_target_delete: restrict, on_last_source: delete}
 kinds:
   bare: {}
   slow: {grace: 1h}
@@ -117,6 +120,7 @@ func testRules(t *testing.T, g dependency.Graph) {
 	t.Run("a cancel and the claim that begins a deletion: exactly one wins", func(t *testing.T) { testCancelAgainstClaim(t, g) })
 	t.Run("of thousands of cancels and claims exactly one wins each time", func(t *testing.T) { testCancelsAgainstClaims(t, g) })
 	t.Run("a hold and the claim that begins a deletion: exactly one wins", func(t *testing.T) { testHoldAgainstClaim(t, g) })
+	t.Run("what several deletions at once would take goes once", func(t *testing.T) { testTogether(t, g) })
 	t.Run("many deletions around one dense node are all completed", func(t *testing.T) { testHub(t, g) })
 }
 
