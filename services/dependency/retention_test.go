@@ -206,6 +206,7 @@ func (b *bench) setClock(text string, place *time.Location) {
 	b.clock = b.clock.In(place)
 }
 
+// H-73: what cannot go is counted apart.
 func TestWhatRetentionLeaves(t *testing.T) {
 	b := newRetention(t, scans(""))
 	done := map[string]any{"state": "done"}
@@ -234,6 +235,7 @@ func TestWhatRetentionLeaves(t *testing.T) {
 	b.goes("held", "needed")
 }
 
+// H-73: how much waits to go, and since when.
 func TestRetentionTellsHowMuch(t *testing.T) {
 	b := newRetention(t, scans(""))
 	first := b.now()
@@ -265,6 +267,7 @@ func TestRetentionIsForOperators(t *testing.T) {
 	refused(t, err, problem.Forbidden)
 }
 
+// H-49: a share of an owner's assets that is too large stops everything.
 func TestShareBrake(t *testing.T) {
 	b := newRetention(t, scans("limits: {max_share_per_owner: 0.3}\nretention: {every: 1h, first_run: apply}"))
 	done := map[string]any{"state": "done"}

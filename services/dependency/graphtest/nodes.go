@@ -19,6 +19,7 @@ func testNodes(t *testing.T, g dependency.Graph) {
 		same(t, true, slices.IsSorted(got))
 	})
 	t.Run("removed nodes are gone, but for those that links hold", func(t *testing.T) { testRemoveNodes(t, g) })
+	t.Run("a node that goes while another transaction wants it fails neither", func(t *testing.T) { testRemoveRace(t, g) })
 	t.Run("pages give every node once while others come and change", func(t *testing.T) { testNodePages(t, g) })
 }
 

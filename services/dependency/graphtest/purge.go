@@ -66,3 +66,45 @@ func testLastSequences(t *testing.T, g dependency.Graph) {
 	}
 	same(t, want, lastSequences(t, g, append(assets, assets[1])...))
 }
+
+// testRemoveRace: a purge that looks under the lock, and a re-creation of the same asset. Whoever is first, it lives.
+func testRemoveRace(t *testing.T, g dependency.Graph) {
+	attempt := func(fn func(ctx context.Context, tx dependency.Tx, n dependency.Node) error) func() {
+		return func() {
+			err := within(t, func(ctx context.Context) error {
+				return g.Update(ctx, func(tx dependency.Tx) error {
+					if err := tx.Lock(ctx, dependency.Locks{Assets: []string{"contested"}}); err != nil {
+						return err
+					}
+					found, err := tx.Nodes(ctx, []string{"contested"})
+					if err != nil {
+						return err
+					}
+					return fn(ctx, tx, found["contested"])
+				})
+			})
+			if err != nil {
+				t.Errorf("update: %v", err)
+			}
+		}
+	}
+	purge := attempt(func(ctx context.Context, tx dependency.Tx, n dependency.Node) error {
+		if n.Status != dependency.Deleted {
+			return nil
+		}
+		return tx.RemoveNodes(ctx, []string{n.ID})
+	})
+	for range rounds(60) {
+		save(t, g, tombstone(node("contested", "contested"), dependency.Deleted, newID()))
+		again := node("contested", "contested")
+		together(purge, purge, attempt(func(ctx context.Context, tx dependency.Tx, _ dependency.Node) error {
+			return tx.SaveNodes(ctx, []dependency.Node{again})
+		}))
+		got := read(t, g, func(ctx context.Context, tx dependency.Tx) (map[string]dependency.Node, error) {
+			return tx.Nodes(ctx, []string{"contested"})
+		})
+		if got["contested"].Status != dependency.Live || got["contested"].Generation != again.Generation {
+			t.Fatalf("the asset that was created again is %+v", got)
+		}
+	}
+}
