@@ -48,7 +48,7 @@ func (p *process) assetService(b *bus, c asset.Config) *asset.Service {
 	eraser := asset.NewEraser(p.metrics.Stores(c))
 	worker := saga.Worker{Name: "erase", Subscriber: p.metrics.Subscriber(b.Commands()), Handle: eraser.HandleMessage, Park: eraser.Park, InFlight: erasing, Grace: handBack, Logger: p.log}
 	checked := make(chan struct{})
-	p.part("blobs", p.prepare("blobs", func(ctx context.Context) error { return p.checkStores(ctx, c) }, checked))
+	p.part("blobs", p.prepare("blobs", func(ctx context.Context) error { return p.checkBuckets(ctx, c) }, checked))
 	p.part("erase", after(worker.Run, checked, b.prepared))
 	if !p.role.dependency() {
 		p.part("stores", p.serveStores(b, asset.NewInspector(c)))
@@ -68,11 +68,11 @@ func (p *process) serveStores(b *bus, stores dependency.Stores) func(context.Con
 	}
 }
 
-// checkStores looks at the stores once they answer. A place without a fence stops the process; what else is wrong is told,
+// checkBuckets looks at the stores once they answer. A place without a fence stops the process; what else is wrong is told,
 // and blocks the deletions that meet it.
-func (p *process) checkStores(ctx context.Context, c asset.Config) error {
+func (p *process) checkBuckets(ctx context.Context, c asset.Config) error {
 	var away error
-	for _, f := range asset.CheckStores(ctx, c) {
+	for _, f := range asset.CheckBuckets(ctx, c) {
 		switch {
 		case f.Fatal:
 			return refusal{errors.New(f.Detail)}

@@ -75,10 +75,11 @@ func (s *server) look(ctx context.Context) map[string]string {
 	for _, c := range s.cfg.Checks {
 		all.Go(func() {
 			answer := checkOK
-			if err := c.Ping(ctx); err != nil {
+			err := c.Ping(ctx)
+			if err != nil {
 				answer = checkDown
-				s.log.WarnContext(ctx, "store does not answer", "store", c.Name, "error", err)
 			}
+			s.noteCheck(c.Name, err)
 			mu.Lock()
 			defer mu.Unlock()
 			answers[c.Name] = answer
@@ -86,6 +87,19 @@ func (s *server) look(ctx context.Context) map[string]string {
 	}
 	all.Wait()
 	return answers
+}
+
+// noteCheck tells the log of a store that it does not answer, and that it does again: not at each probe.
+func (s *server) noteCheck(store string, err error) {
+	s.checked.Lock()
+	defer s.checked.Unlock()
+	switch was := s.down[store]; {
+	case err != nil && !was:
+		s.log.Warn("store does not answer", "store", store, "error", err)
+	case err == nil && was:
+		s.log.Info("store answers again", "store", store)
+	}
+	s.down[store] = err != nil
 }
 
 // writeJSON answers 200.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -97,6 +98,9 @@ type server struct {
 	api huma.API
 
 	unserved sparse // requests that are answered with 503
+
+	checked sync.Mutex
+	down    map[string]bool // stores that did not answer the last probe; guarded by checked
 }
 
 // New makes the handler of one listener.
@@ -105,7 +109,7 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, err
 	}
 	useProblems()
-	s := &server{cfg: cfg, log: cfg.Logger, mux: chi.NewMux()}
+	s := &server{cfg: cfg, log: cfg.Logger, mux: chi.NewMux(), down: map[string]bool{}}
 	measured, err := measure(cfg.Registerer, cfg.Logger)
 	if err != nil {
 		return nil, err

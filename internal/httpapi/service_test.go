@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -185,7 +186,9 @@ func TestPagesFromElsewhereMayNotChangeAnything(t *testing.T) {
 func TestReady(t *testing.T) {
 	down := errors.New("connection refused to s3cret")
 	var graph error
+	var log bytes.Buffer
 	c := caller{t, apitest.Handler(t, apitest.New(), func(cfg *httpapi.Config) {
+		cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		cfg.Checks = []httpapi.Check{
 			{Name: "graph", Ping: func(context.Context) error { return graph }},
 			{Name: "broker", Ping: func(context.Context) error { return nil }},
@@ -199,6 +202,14 @@ func TestReady(t *testing.T) {
 	got := a.problem(503, "unavailable", "")
 	if detail, _ := got["detail"].(string); !strings.Contains(detail, "graph") || strings.Contains(detail, "broker") || strings.Contains(a.Body, "s3cret") {
 		t.Errorf("not ready: %s", a.Body)
+	}
+	c.call("GET", "/readyz", "").want(503)
+	graph = nil
+	for range 2 {
+		c.call("GET", "/readyz", "").want(200)
+	}
+	if text := log.String(); strings.Count(text, "does not answer") != 1 || strings.Count(text, "answers again") != 1 {
+		t.Errorf("each change is told once:\n%s", text)
 	}
 	c.call("GET", "/healthz", "").want(200)
 }

@@ -32,19 +32,27 @@ const (
 	ReasonUnavailable Reason = "store-unavailable"
 )
 
-// CheckStores looks at the stores as the policy needs them, for the start. No finding: all is well. It changes nothing.
-func CheckStores(ctx context.Context, c Config) []Finding { return LookAtStores(ctx, c).Findings }
+// CheckBuckets looks at the object store as the policy needs it, for the start. No finding: all is well. It changes nothing.
+func CheckBuckets(ctx context.Context, c Config) []Finding { return lookAtBuckets(ctx, c).Findings }
 
 // LookAtStores tells whether they answer, whether every bucket exists, how it keeps versions, and whether there is a fence for
 // every place. It needs the policy, the documents and the blobs of the configuration.
 func LookAtStores(ctx context.Context, c Config) StoresView {
-	var buckets []BucketView
 	var findings []Finding
 	if err := c.Documents.Ping(ctx); err != nil {
 		findings = append(findings, storeFinding("", fmt.Errorf("documents: %w", err)))
 	} else {
 		findings = append(findings, expiryFindings(ctx, c)...)
 	}
+	seen := lookAtBuckets(ctx, c)
+	seen.Findings = append(findings, seen.Findings...)
+	return seen
+}
+
+// lookAtBuckets is the part of it that asks the object store alone.
+func lookAtBuckets(ctx context.Context, c Config) StoresView {
+	var buckets []BucketView
+	var findings []Finding
 	modes := map[string]BucketMode{}
 	for _, bucket := range c.Policy.Buckets() {
 		mode, err := c.Blobs.Mode(ctx, bucket)

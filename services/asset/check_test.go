@@ -41,7 +41,7 @@ func TestEveryBucketIsTold(t *testing.T) {
 	w.same("findings", reasons, []string{"assets bucket-replicated", "old access-denied", "thumbs bucket-settings-hidden"})
 }
 
-func TestCheckStores(t *testing.T) {
+func TestLookAtStores(t *testing.T) {
 	tests := map[string]struct {
 		change func(w *world)
 		want   []asset.Finding
@@ -79,7 +79,7 @@ func TestCheckStores(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			test.change(w)
-			found := asset.CheckStores(t.Context(), w.config)
+			found := asset.LookAtStores(t.Context(), w.config).Findings
 			for i := range found {
 				if found[i].Detail == "" {
 					t.Errorf("%+v says nothing to people", found[i])

@@ -59,8 +59,8 @@ func (s *Service) delete(ctx context.Context, it acceptItem) (Deletion, error) {
 		return Deletion{}, err
 	}
 	s.cfg.Meter.Accepted(time.Since(began))
-	if res.err != nil || it.Wait <= 0 || res.deletion.Status == Deleted {
-		return res.deletion, res.err
+	if res.err != nil || it.Wait <= 0 || res.deletion.Status == Deleted || res.deletion.DueAt.After(s.now().Add(it.Wait)) {
+		return res.deletion, res.err // what is not even due by then need not be waited for
 	}
 	return s.await(ctx, res.deletion, it.Wait)
 }
@@ -272,6 +272,10 @@ func (w *acceptWorld) accept(ctx context.Context, it acceptItem) acceptResult {
 		return acceptResult{closure: true}
 	}
 	if d := w.dependants[n.ID]; d.Total > 0 {
+		var err error
+		if d.First, err = seenBy(ctx, w.tx, it.by, d.First); err != nil {
+			return acceptResult{err: err}
+		}
 		return acceptResult{err: hasDependants(n.ID, d)}
 	}
 	return w.accepted(it, key, w.entomb(it, []string{n.ID}, map[string]string{n.ID: "requested"}))
@@ -312,10 +316,29 @@ func onHold(n Node) error {
 	return problem.New(problem.OnHold, "asset %q is on hold since %s: %s", n.ID, n.Hold.At.Format(time.RFC3339), n.Hold.Reason)
 }
 
+// seenBy gives the assets that exist for a caller; others count, but are not named.
+func seenBy(ctx context.Context, tx Tx, by Caller, ids []string) ([]string, error) {
+	if by.Operator {
+		return ids, nil
+	}
+	nodes, err := tx.Nodes(ctx, ids)
+	seen := []string{}
+	for _, id := range ids {
+		if n, ok := nodes[id]; ok && by.sees(n.Owner) {
+			seen = append(seen, id)
+		}
+	}
+	return seen, err
+}
+
 func hasDependants(id string, d Dependants) error {
 	who := fmt.Sprintf("%d assets depend", d.Total)
 	if d.Total == 1 {
 		who = "1 asset depends"
+	}
+	if len(d.First) == 0 {
+		return problem.New(problem.HasDependants, "%s on %q, of other owners; ask an operator", who, id).
+			With("dependants", []string{}).With("dependants_total", d.Total)
 	}
 	return problem.New(problem.HasDependants, "%s on %q: %s; delete first what depends on it, or ask with_dependants", who, id, quoteSome(d.First, d.Total)).
 		With("dependants", d.First).With("dependants_total", d.Total)

@@ -39,6 +39,7 @@ type closure struct {
 	root     map[string]string // asset that goes → the root that it goes with
 	hide     []Link            // detached links
 	blockers map[string]string // live or scheduled dependant that does not go → its link type
+	named    []string          // of the first blockers, those that a plan may name
 	shared   map[string]bool   // targets that may lose their last source
 	last     map[string]bool   // of them, those that go because they did
 	kept     map[string]bool   // of them, those that stay because they are held

@@ -99,15 +99,15 @@ func TestExplainADeletionThatHasBegun(t *testing.T) {
 	}
 
 	b.advance(time.Minute)
-	blocked, until := b.now(), b.now().Add(24*time.Hour)
+	blocked, next, until := b.now(), b.now().Add(30*time.Minute), b.now().Add(24*time.Hour)
 	for range 2 { // still blocked, in the same way
 		b.progress(d, events.PartProgress{Part: "payload", Status: events.ProgressBlocked, Reason: "object-locked", Attempts: 8, LastError: "locked by retention",
-			NextTry: &until, Until: &until})
+			NextTry: &next, Until: &until})
 		b.advance(time.Minute)
 	}
 	x = b.says(d, `part "payload" of "x": object-locked, until 2026-03-02T12:02:00Z`, blocked, "remove the cause, then: tombstone retry ID",
 		"if the store is gone for good, give the part up: tombstone force ID --part payload --reason WHY")
-	if x.LastError != "locked by retention" || x.NextTry == nil || !x.NextTry.Equal(until) {
+	if x.LastError != "locked by retention" || x.NextTry == nil || !x.NextTry.Equal(next) {
 		t.Errorf("explained: %s", pretty(x))
 	}
 	b.advance(2 * time.Hour)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -154,7 +155,38 @@ func readAsset(text []byte) (ImportLine, error) {
 	if err := events.CheckJSON(text, maxNesting); err != nil {
 		return l, problem.New(problem.InvalidRequest, "not an asset in JSON: %v", err)
 	}
-	return l, nil
+	return l, checkMembers(text)
+}
+
+// checkMembers refuses names in another case: they would mean the same to us, and something else to others.
+func checkMembers(text []byte) error {
+	var line map[string]json.RawMessage
+	if err := json.Unmarshal(text, &line); err != nil {
+		return err
+	}
+	for name := range line {
+		if !slices.Contains([]string{"id", "kind", "owner", "attributes", "links", "bytes"}, name) {
+			return unknownMember(name)
+		}
+	}
+	var links []map[string]json.RawMessage
+	if list, ok := line["links"]; ok {
+		if err := json.Unmarshal(list, &links); err != nil {
+			return err
+		}
+	}
+	for _, link := range links {
+		for name := range link {
+			if name != "type" && name != "to" {
+				return unknownMember(name)
+			}
+		}
+	}
+	return nil
+}
+
+func unknownMember(name string) error {
+	return problem.New(problem.InvalidRequest, "not an asset in JSON: unknown member %q; names are exact, their case too", name).At(name)
 }
 
 // flush writes the gathered assets in one transaction and keeps their links for the second pass.

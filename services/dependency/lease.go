@@ -73,6 +73,9 @@ func (s *Service) withAttributes(n Node, changes map[string]any) (Node, error) {
 	if !ok {
 		return n, problem.New(problem.UnknownKind, "the policy has no kind %q any more", n.Kind)
 	}
+	if err := checkNumbers(changes, "attributes"); err != nil {
+		return n, err
+	}
 	before := n.Attributes
 	n.Attributes = maps.Clone(before)
 	if n.Attributes == nil {

@@ -73,7 +73,12 @@ func (s *Service) planClosure(ctx context.Context, by Caller, id string, withDep
 		if c, err = findClosure(ctx, w, s.policy, id, withDependants); err != nil {
 			return err
 		}
-		return c.tooMany()
+		if err := c.tooMany(); err != nil {
+			return err
+		}
+		all := distinct(keysOf(c.blockers))
+		c.named, err = seenBy(ctx, tx, by, all[:min(len(all), dependantsShown)])
+		return err
 	})
 	return c, err
 }
@@ -89,10 +94,10 @@ func (c *closure) plan() Plan {
 			p.Blockers = append(p.Blockers, Blocker{Type: BlockedByHold, Asset: id})
 		}
 	}
-	for _, id := range distinct(keysOf(c.blockers)) {
+	p.BlockersTotal = len(p.Blockers) + len(distinct(keysOf(c.blockers)))
+	for _, id := range c.named {
 		p.Blockers = append(p.Blockers, Blocker{Type: c.blockers[id], Asset: id})
 	}
-	p.BlockersTotal = len(p.Blockers)
 	p.Blockers = p.Blockers[:min(len(p.Blockers), dependantsShown)]
 	for _, l := range c.hide {
 		p.Links = append(p.Links, PlannedLink{From: l.From, Type: l.Type, To: l.To})

@@ -8,12 +8,21 @@ import (
 	"github.com/tombstone-project/tombstone/events"
 )
 
+// maxRest is the longest rest that a report may ask for: workers ask for an hour at most (saga.Backoff.ParkMax), and
+// whoever says more must not be able to put a deletion off for ever.
+const maxRest = time.Hour
+
 // progress notes a sign of life. With a next try the broker holds the command no longer, and the graph flags it again at
 // that time; else the erasure is looked at again after resend_after without any further sign.
 func (w *reportWorld) progress(e *Erasure, d *DeletionRecord, r *events.PartProgress) {
 	e.CheckAt = w.now.Add(w.s.policy.ResendAfter)
-	if r.NextTry != nil {
-		e.CheckAt = r.NextTry.UTC()
+	next := r.NextTry
+	if next != nil {
+		soon := next.UTC()
+		if latest := w.now.Add(maxRest); soon.After(latest) {
+			soon = latest
+		}
+		next, e.CheckAt = &soon, soon
 	}
 	blocked := r.Status == events.ProgressBlocked
 	for i := range e.Steps {
@@ -21,7 +30,7 @@ func (w *reportWorld) progress(e *Erasure, d *DeletionRecord, r *events.PartProg
 		if step.Status == StepErased || r.Part != "" && step.Part != r.Part {
 			continue
 		}
-		step.Status, step.Attempts, step.LastError, step.NextTry = StepErasing, r.Attempts, r.LastError, r.NextTry
+		step.Status, step.Attempts, step.LastError, step.NextTry = StepErasing, r.Attempts, r.LastError, next
 		if blocked {
 			step.Status = StepBlocked
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/tombstone-project/tombstone/policy"
@@ -65,6 +66,9 @@ func (s *Service) checkPut(by Caller, id string, put Put) (putItem, error) {
 	if put.Bytes != nil && (*put.Bytes < 0 || *put.Bytes > maxAssetBytes) {
 		return item, problem.New(problem.InvalidRequest, "bytes is %d; send 0 to %d (1 PiB)", *put.Bytes, int64(maxAssetBytes)).At("bytes")
 	}
+	if err := checkNumbers(put.Attributes, "attributes"); err != nil {
+		return item, err
+	}
 	if put.Links != nil {
 		for i, l := range *put.Links {
 			if err := s.checkLink(id, l); err != nil {
@@ -73,6 +77,32 @@ func (s *Service) checkPut(by Caller, id string, put Put) (putItem, error) {
 		}
 	}
 	return item, nil
+}
+
+// maxExact is the greatest whole number up to which readers of JSON agree on every one (RFC 7493, section 2.2).
+const maxExact = 1<<53 - 1
+
+// checkNumbers refuses numbers in attributes that may not be the ones that were sent: beyond maxExact neighbours read alike.
+func checkNumbers(value any, at string) error {
+	switch v := value.(type) {
+	case float64:
+		if math.Abs(v) > maxExact {
+			return problem.New(problem.InvalidRequest, "numbers beyond ±%d would not be kept exactly; send it as a string", int64(maxExact)).At(at)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if err := checkNumbers(v[name], at+"."+name); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			if err := checkNumbers(inner, fmt.Sprintf("%s[%d]", at, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkLink checks a link's type and ends without the graph.

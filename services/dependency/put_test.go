@@ -216,6 +216,10 @@ func TestImportRefusesWhatReadersOfJSONReadInDifferentWays(t *testing.T) {
 		"a member given twice":     `{"id":"odd-1","kind":"bare","id":"odd-2"}`,
 		"nesting without end":      `{"id":"odd-3","kind":"bare","attributes":{"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}}`,
 		"a number for a name":      `{"id":"odd-4","kind":5}`,
+		"a name in another case":   `{"ID":"odd-5","kind":"bare"}`,
+		"two cases of one name":    `{"id":"odd-6","kind":"bare","Kind":"item"}`,
+		"a link's name, too":       `{"id":"odd-7","kind":"bare","links":[{"Type":"NEEDS","to":"odd-8"}]}`,
+		"a number beyond 2^53":     `{"id":"odd-9","kind":"bare","attributes":{"serial":[{"no":9007199254740993}]}}`,
 	} {
 		got, err := b.ImportAssets(b.ctx, strings.NewReader(line))
 		if err != nil || got.Created != 0 || got.Failed != 1 || got.Errors[0].Type != "/problems/invalid-request" || strings.Contains(got.Errors[0].Detail, "Go ") {

@@ -110,7 +110,8 @@ func (s *Service) listAssets(ctx context.Context, tx Tx, f NodeFilter, limit int
 	return out, nil
 }
 
-// Dependants lists the assets that have a link to this one, whatever its type, except those that are deleted.
+// Dependants lists the assets that have a link to this one, whatever its type, except those that are deleted or do not
+// exist for the caller. So a page may be short, or empty, before the last.
 func (s *Service) Dependants(ctx context.Context, id, cursor string) (Page[Dependant], error) {
 	by, err := caller(ctx)
 	if err != nil {
@@ -134,7 +135,7 @@ func (s *Service) Dependants(ctx context.Context, id, cursor string) (Page[Depen
 	cut := page(sources, defaultLimit, func(src Source) string { return encodeCursor("dependants", src.Link) })
 	out := Page[Dependant]{Items: []Dependant{}, NextCursor: cut.NextCursor}
 	for _, src := range cut.Items {
-		if src.Status == Live || src.Scheduled {
+		if (src.Status == Live || src.Scheduled) && by.sees(src.Owner) {
 			out.Items = append(out.Items, Dependant{ID: src.From, Type: src.Type, Kind: src.Kind, Status: src.Status})
 		}
 	}

@@ -36,8 +36,8 @@ func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptR
 	if err != nil {
 		return acceptResult{}, err
 	}
-	if refusal := w.refuseClosure(c); refusal != nil {
-		return acceptResult{err: refusal}, nil
+	if err := w.refuseClosure(ctx, it.by, c); err != nil {
+		return acceptResult{err: err}, nil
 	}
 	if it.IfPlan != "" {
 		if it.seen == nil {
@@ -60,7 +60,7 @@ func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptR
 }
 
 // refuseClosure finds what stands against the whole.
-func (w *acceptWorld) refuseClosure(c *closure) error {
+func (w *acceptWorld) refuseClosure(ctx context.Context, by Caller, c *closure) error {
 	if err := c.tooMany(); err != nil {
 		return err
 	}
@@ -70,8 +70,12 @@ func (w *acceptWorld) refuseClosure(c *closure) error {
 		}
 	}
 	if len(c.blockers) > 0 {
-		first := distinct(keysOf(c.blockers))
-		return hasDependants(c.order[0], Dependants{First: first[:min(len(first), dependantsShown)], Total: len(first)})
+		all := distinct(keysOf(c.blockers))
+		first, err := seenBy(ctx, w.tx, by, all[:min(len(all), dependantsShown)])
+		if err != nil {
+			return err
+		}
+		return hasDependants(c.order[0], Dependants{First: first, Total: len(all)})
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (s *Store) Put(ctx context.Context, ref asset.DocumentRef, body map[string]
 			return nil
 		}
 		if !mongo.IsDuplicateKeyError(err) || try == putTries {
-			return fault("write document", err)
+			return writeFault(err)
 		}
 	}
 }

@@ -3,9 +3,11 @@ package mongo
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/asset"
 )
 
@@ -15,6 +17,20 @@ const (
 	codeAuthenticationFailed = 18
 	codeInvalidNamespace     = 73
 )
+
+// refusals are the codes by which a server says that it does not take a document as it is: BadValue, FailedToParse,
+// TypeMismatch, InvalidBSON, DollarPrefixedFieldName, EmptyFieldName, DottedFieldName, DocumentValidationFailure,
+// NotImplemented (FerretDB: arrays in arrays), BSONObjectTooLarge.
+var refusals = []int{2, 9, 14, 22, 52, 56, 57, 121, 238, 10334}
+
+// writeFault is fault for a write of a caller's document, which the server may refuse for what it is.
+func writeFault(err error) error {
+	var server mongo.ServerError
+	if errors.As(err, &server) && slices.ContainsFunc(refusals, server.HasErrorCode) {
+		return problem.New(problem.InvalidRequest, "the document store does not take this document: %v", err).At("body")
+	}
+	return fault("write document", err)
+}
 
 // fault names the operation that failed. What nobody but an operator can mend becomes a *asset.Blocked.
 func fault(operation string, err error) error {
