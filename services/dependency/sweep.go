@@ -143,7 +143,7 @@ func (w *sweep) missing(ctx context.Context, nodes []Node) error {
 // documentsOf is what to look at of a node: the documents that it should have by now.
 func (w *sweep) documentsOf(n Node) (t events.Target, ok bool) {
 	kind, known := w.s.policy.Kind(n.Kind)
-	if !known || n.Status != Live || n.Generation == "" || !n.UpdatedAt.Before(w.before) {
+	if !known || n.Status != Live || n.Generation == "" {
 		return t, false
 	}
 	parts := map[string]string{}
@@ -167,7 +167,7 @@ func (w *sweep) countMissing(t events.Target, seen events.Sight) {
 	}
 	for _, part := range sortedKeys(t.Parts) {
 		if !told[part] && !told[""] {
-			w.count(Candidate{Asset: t.Asset, Part: part, Reason: "the document is missing; there is nothing to remove"})
+			w.count(Candidate{Asset: t.Asset, Part: part, Reason: "the document is missing, or was not written yet; there is nothing to remove"})
 		}
 	}
 }

@@ -125,7 +125,7 @@ func TestSweepFindsWhatIsNobodys(t *testing.T) {
 	b.advance(100 * time.Hour)
 	s.pages["assets"][0] = append(s.pages["assets"][0], b.objects("missing", missing.Generation, 1))
 	want := []string{
-		"missing note  0: the document is missing; there is nothing to remove",
+		"missing note  0: the document is missing, or was not written yet; there is nothing to remove",
 		"ghost note notes/ghost/" + older + " 0: there is no such asset",
 		"live payload assets/payload/live/" + older + "/ 7: the asset is in a later generation",
 		"ghost payload assets/payload/ghost/" + older + "/ 5: there is no such asset",
