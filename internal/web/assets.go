@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/tombstone-project/tombstone/internal/safetext"
-	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -62,7 +61,7 @@ func (s *Site) oneAsset(r *http.Request) (assetData, error) {
 		return assetData{}, err
 	}
 	data.MoreAfter = following("/asset", asked, data.Dependants.NextCursor)
-	data.Picture = draw(a, data.Dependants)
+	data.Picture = draw(a, data.Dependants, nil)
 	if len(a.Attributes) > 0 {
 		text, err := json.MarshalIndent(a.Attributes, "", "  ")
 		if err != nil {
@@ -71,30 +70,6 @@ func (s *Site) oneAsset(r *http.Request) (assetData, error) {
 		data.Lines = strings.Split(string(text), "\n")
 	}
 	return data, nil
-}
-
-// confirm is the page before a deletion: what depends on the asset, and the form that asks for its id.
-func (s *Site) confirm(r *http.Request) (view, error) {
-	data, err := s.oneAsset(r)
-	if err != nil {
-		return view{}, err
-	}
-	if !data.MayDelete {
-		return view{}, problem.New(problem.DeletionInProgress, "asset %q is %s already", data.ID, data.Status)
-	}
-	return view{name: "delete", title: "Delete " + data.ID, data: data}, nil
-}
-
-// delete asks for the deletion of the generation that was shown, when the asset's id was typed.
-func (s *Site) delete(r *http.Request) (string, error) {
-	id := r.PostFormValue("id")
-	if !typed(r.PostFormValue("confirm"), id) {
-		return "", problem.New(problem.InvalidRequest, "nothing was deleted: to confirm, type the id of the asset, %q", id)
-	}
-	d, err := s.cfg.Service.Delete(r.Context(), id, dependency.DeleteRequest{
-		WithDependants: r.PostFormValue("with_dependants") == "true", Reason: r.PostFormValue("reason"), IfMatch: r.PostFormValue("generation"),
-	})
-	return deletionPage(d.ID), err
 }
 
 // typed tells whether somebody typed a name: as it is, or as we show it.

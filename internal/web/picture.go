@@ -38,8 +38,8 @@ type arrow struct {
 // neighbour is an asset at the other end of one link.
 type neighbour struct{ id, link, class string }
 
-// draw places the dependants left and the needs right, each in the order of its list.
-func draw(a dependency.Asset, dependants dependency.Page[dependency.Dependant]) picture {
+// draw places the dependants left and the needs right, each in the order of its list, and marks those that would go.
+func draw(a dependency.Asset, dependants dependency.Page[dependency.Dependant], going map[string]bool) picture {
 	var before, after []neighbour
 	for _, d := range dependants.Items[:min(pictureShown, len(dependants.Items))] {
 		before = append(before, neighbour{d.ID, d.Type, look(d.Status)})
@@ -52,6 +52,13 @@ func draw(a dependency.Asset, dependants dependency.Page[dependency.Dependant]) 
 	p.Summary = number(len(dependants.Items)) + " assets depend on it, it needs " + number(len(a.Links))
 	if dependants.NextCursor != "" {
 		p.Summary = "More than " + p.Summary
+	}
+	for _, list := range [][]neighbour{before, after} {
+		for i := range list {
+			if going[list[i].id] {
+				list[i].class = "going"
+			}
+		}
 	}
 	center := p.box(1, 0, 1, a.ID, "self "+look(a.Status), rows)
 	for i, n := range before {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
@@ -35,14 +36,19 @@ type frame struct {
 
 // page answers with a view, for a caller.
 func (s *Site) page(show func(*http.Request) (view, error)) http.HandlerFunc {
-	return s.known(func(w http.ResponseWriter, r *http.Request) {
+	return s.known(s.shown(show))
+}
+
+// shown answers with a view, or its refusal.
+func (s *Site) shown(show func(*http.Request) (view, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := show(r)
 		if err != nil {
 			s.refuse(w, r, err, "")
 			return
 		}
 		s.render(w, r, http.StatusOK, v)
-	})
+	}
 }
 
 // action does something for a caller, and sends the browser to a page that shows it.
@@ -63,8 +69,13 @@ func (s *Site) action(do func(*http.Request) (next string, err error)) http.Hand
 
 // known lets callers in, and bounds their time.
 func (s *Site) known(next http.HandlerFunc) http.HandlerFunc {
+	return s.within(s.cfg.RequestTimeout, next)
+}
+
+// within lets callers in for a time.
+func (s *Site) within(patience time.Duration, next http.HandlerFunc) http.HandlerFunc {
 	return s.admitted(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.RequestTimeout)
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
 		defer cancel()
 		next(w, r.WithContext(ctx))
 	})

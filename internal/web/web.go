@@ -37,6 +37,7 @@ type Service interface {
 	dependency.ReversalAPI
 	dependency.OwnersAPI
 	dependency.ProofAPI
+	dependency.PlanningAPI
 }
 
 // Config of a Site. All but Service, Live and Logger are required.
@@ -124,7 +125,7 @@ func (s *Site) Routes() []Route {
 		Route{http.MethodPost, "/force", s.action(s.force)},
 		Route{http.MethodGet, "/assets", s.page(s.assets)},
 		Route{http.MethodGet, "/asset", s.page(s.asset)},
-		Route{http.MethodGet, "/delete", s.page(s.confirm)},
+		Route{http.MethodGet, "/delete", s.within(planPatience, s.shown(s.confirm))},
 		Route{http.MethodPost, "/delete", s.action(s.delete)},
 		Route{http.MethodGet, "/audit", s.page(s.audit)},
 		Route{http.MethodGet, "/usage", s.page(s.usage)},

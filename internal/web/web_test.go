@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"html"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
+	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/receipt"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -341,15 +343,15 @@ func TestADeletionNeedsTheTypedId(t *testing.T) {
 	v.create(id)
 	page := v.get(http.StatusOK, "/delete", "id", id)
 	generation := regexp.MustCompile(`name="generation" value="([^"]+)"`).FindStringSubmatch(page)
-	if generation == nil || !strings.Contains(page, "Nothing depends on it") {
+	if generation == nil || !strings.Contains(page, "Nothing depends on it") || !strings.Contains(page, `name="plan" value="1"`) {
 		t.Fatal(page)
 	}
 	for _, confirm := range []string{"", "mesh/1", "mesh/1  ", "MESH/1 \u202e"} {
 		v.post(http.StatusUnprocessableEntity, "/delete", "id", id, "confirm", confirm)
 	}
 	v.post(http.StatusPreconditionFailed, "/delete", "id", id, "confirm", id, "generation", "older")
-	v.post(http.StatusSeeOther, "/delete", "id", id, "confirm", `mesh/1 \u202e`, "generation", generation[1], "reason", "law", "with_dependants", "true")
-	want := dependency.DeleteRequest{WithDependants: true, Reason: "law", IfMatch: generation[1]}
+	v.post(http.StatusSeeOther, "/delete", "id", id, "confirm", `mesh/1 \u202e`, "generation", generation[1], "reason", "law", "with_dependants", "true", "plan", "1")
+	want := dependency.DeleteRequest{WithDependants: true, Reason: "law", IfMatch: generation[1], IfPlan: "1"}
 	if got := s.Requests(); len(got) != 2 || !cmp.Equal(got[1], want) {
 		t.Errorf("asked for %+v", got)
 	}
@@ -372,6 +374,31 @@ func TestWhatDependsOnAnAssetIsShownBeforeAndAfterARefusal(t *testing.T) {
 	page := v.post(http.StatusConflict, "/delete", "id", "texture", "confirm", "texture")
 	if !strings.Contains(page, `href="./asset?id=scene"`) || !strings.Contains(page, "has-dependants") {
 		t.Errorf("the refusal:\n%s", page)
+	}
+}
+
+func TestThePlanIsShownBeforeTheDeletion(t *testing.T) {
+	v, s := visit(t)
+	v.create("texture")
+	v.create("scene", "texture")
+	page := v.get(http.StatusOK, "/delete", "id", "texture")
+	if !strings.Contains(page, "1 stand in the way") || strings.Contains(page, `name="confirm"`) || !strings.Contains(page, "payload/texture") {
+		t.Errorf("alone:\n%s", page)
+	}
+	page = v.get(http.StatusOK, "/delete", "id", "texture", "with_dependants", "true")
+	if !strings.Contains(page, "Delete 2 assets") || !strings.Contains(page, `name="with_dependants" value="true"`) || !strings.Contains(page, `name="plan" value="2"`) ||
+		!strings.Contains(page, `class="going"`) {
+		t.Errorf("with what depends on it:\n%s", page)
+	}
+	s.Before = func(_ context.Context, call string) error {
+		if call == "Plan" {
+			return problem.New(problem.Unavailable, "the stores are away")
+		}
+		return nil
+	}
+	page = v.get(http.StatusOK, "/delete", "id", "scene")
+	if !strings.Contains(page, "the stores are away") || !strings.Contains(page, `name="confirm"`) || !strings.Contains(page, `name="plan" value=""`) {
+		t.Errorf("while the stores are away:\n%s", page)
 	}
 }
 
