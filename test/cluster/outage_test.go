@@ -94,7 +94,7 @@ func failing(t *testing.T, l *load, proxy *Proxy, f Fault, victims []dependency.
 		p.calm(t, then, p.vitals(t), before[p], time.Since(began))
 	}
 	mend()
-	accept(t, l, victims) // again, where they were accepted
+	deleteAll(t, l, victims) // again, where they were accepted
 	for _, a := range victims {
 		if err := l.await(t.Context(), l.deletionOf(a.ID), []dependency.Asset{a}); err != nil {
 			t.Fatal(err)
