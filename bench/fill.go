@@ -30,6 +30,9 @@ func (s *stores) fillDocuments(ctx context.Context, sc *scene, assets []asset) e
 	for chunk := range slices.Chunk(assets, documentBatch) {
 		var documents []any
 		for _, a := range chunk {
+			if a.document == "" {
+				return nil // none of the layout's assets has one
+			}
 			documents = append(documents, bson.D{{Key: "_id", Value: a.document}, {Key: "generation", Value: a.generation}, {Key: "text", Value: "of " + a.id}})
 		}
 		if _, err := s.documents.Collection(sc.collection).InsertMany(ctx, documents); err != nil {

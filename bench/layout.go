@@ -8,7 +8,8 @@ import (
 	"github.com/tombstone-project/tombstone/policy"
 )
 
-// layouts are policies with one kind, `mesh`: %[1]s is the label of nodes, %[2]s the bucket, %[3]s the collection.
+// layouts are policies with one kind, `mesh`: %[1]s is the label of nodes, %[2]s the bucket, %[3]s the collection. That of
+// objects alone belongs to -objects.
 var layouts = map[string]string{
 	"hashed": `graph: {label: %[1]s}
 links: {PART_OF: {on_target_delete: cascade}}
@@ -18,6 +19,12 @@ kinds:
       description: {document: {collection: %[3]s, key: "{id}/{generation}"}}
       payload:     {blobs: {bucket: %[2]s, prefix: "payload/{hash:2}/{owner}/{id}/{generation}/"}}
       thumbnail:   {blobs: {bucket: %[2]s, key: "thumbs/{id}.png"}}
+`,
+	"objects": `graph: {label: %[1]s}
+kinds:
+  mesh:
+    parts:
+      payload: {blobs: {bucket: %[2]s, prefix: "payload/{hash:2}/{owner}/{id}/{generation}/"}}
 `,
 	"flat": `graph: {label: %[1]s}
 links: {PART_OF: {on_target_delete: cascade}}
@@ -39,6 +46,7 @@ type scene struct {
 	text       string // of the policy
 	namespace  string // of the subjects, the bucket, the collection and the label
 	collection string
+	perAsset   int // objects; 0: the few of one each that are named below
 }
 
 // newScene works out the names.
@@ -58,7 +66,7 @@ func (s *scene) ledger() string { return s.namespace + "_erasures" }
 // asset is one asset with the places of its parts.
 type asset struct {
 	id, generation string
-	document       string   // its key
+	document       string   // its key; empty where the layout has none
 	objects        []string // keys in the order of writing: one stands twice, and so has two versions
 }
 
@@ -74,6 +82,10 @@ func (s *scene) asset(id, generation string) (asset, error) {
 			a.document = l.DocumentKey
 		case l.Key != "":
 			a.objects = append(a.objects, l.Key)
+		case s.perAsset > 0:
+			for i := range s.perAsset {
+				a.objects = append(a.objects, fmt.Sprintf("%s%06d", l.Prefix, i))
+			}
 		default:
 			a.objects = append(a.objects, l.Prefix+"one.bin", l.Prefix+"one.bin", l.Prefix+"sub/two.bin")
 		}

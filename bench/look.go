@@ -99,7 +99,9 @@ func (s *stores) expect(ctx context.Context, sc *scene, assets []asset) error {
 func (c contents) expect(assets []asset) error {
 	wanted, versions := map[string]bool{}, map[string]int{}
 	for _, a := range assets {
-		wanted[a.document] = true
+		if a.document != "" {
+			wanted[a.document] = true
+		}
 		for _, key := range a.objects {
 			versions[key]++
 		}

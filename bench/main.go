@@ -12,6 +12,8 @@
 //
 //	go run ./bench                        2,000 assets, 64 clients, 3 runs, on embedded stores
 //	go run ./bench -smoke                 some seconds, to see that it works
+//	go run ./bench -n 3000 -objects 1,3,100,25000
+//	                                      objects a second for small and large assets, next to one stream of DeleteObjects calls
 //	go run ./bench -stores containers     on running stores that TOMBSTONE_* and AWS_* name, as for `tombstone serve`
 package main
 
@@ -46,6 +48,9 @@ func start(ctx context.Context) error {
 	o, err := parseOptions(os.Args[1:])
 	if err != nil {
 		return err
+	}
+	if len(o.Objects) > 0 {
+		return benchObjects(ctx, o)
 	}
 	report := newReport(o)
 	for run := range o.Runs {

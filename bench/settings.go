@@ -18,6 +18,7 @@ type settings struct {
 	Layout   string  `json:"layout"`  // a name of layouts
 	Cascade  bool    `json:"cascade"` // one request for all assets
 	Warm     int     `json:"warm"`    // assets deleted before measuring
+	Objects  counts  `json:"objects"` // objects an asset, one measurement for each
 	MinRatio float64 `json:"min_ratio"`
 	JSON     string  `json:"-"`
 	Profiles string  `json:"-"`
@@ -59,6 +60,7 @@ func parseOptions(args []string) (settings, error) {
 	f.StringVar(&o.Layout, "layout", "hashed", "where parts lie: hashed (generations in every key, a short hash before it), or flat (documents by id alone, all prefixes side by side)")
 	f.BoolVar(&o.Cascade, "cascade", false, "one request for a tree that takes all assets along, instead of a request for each")
 	f.IntVar(&o.Warm, "warm", 0, "assets to delete before measuring: a server on a JVM is slow after its start")
+	f.Var(&o.Objects, "objects", "measure objects deleted a second for assets with so many objects each, as 1,3,100,25000; -n is then how many objects in all, if one asset does not have more")
 	f.Var(o.PIDs, "pids", "processes of containers to measure too, as name=pid,name=pid (docker inspect -f '{{.State.Pid}}' tells them)")
 	f.Float64Var(&o.MinRatio, "min-ratio", 0, "fail when the median ratio to the floor is below")
 	f.StringVar(&o.JSON, "json", "", "write the results to this file")

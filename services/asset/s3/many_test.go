@@ -12,27 +12,24 @@ import (
 	"github.com/tombstone-project/tombstone/services/asset/s3/s3test"
 )
 
-// many is how many objects a large asset has.
-func many() int {
-	if testing.Short() {
-		return 12_000
-	}
-	return 250_000
-}
+// some and many are how many objects a large asset has.
+const some, many = 12_000, 250_000
 
-func fillMany(server *s3test.Server, id string) (n int) {
-	n = many()
+func fill(server *s3test.Server, id string, n int) {
 	for i := range n {
 		server.Put("assets", fmt.Sprintf("a/%s/%06d", id, i), "12")
 	}
-	return n
 }
 
 // TestALargeAssetIsErasedInPagesAndGoesOnAfterACrash kills the work in its middle, between two pages.
 func TestALargeAssetIsErasedInPagesAndGoesOnAfterACrash(t *testing.T) {
 	t.Parallel()
 	server, v := serviceOn(t)
-	n := fillMany(server, "large")
+	n := many
+	if testing.Short() {
+		n = some
+	}
+	fill(server, "large", n)
 	batches := n / 1000
 	ctx, crash := context.WithCancel(t.Context())
 	server.Meddle = func(r s3test.Request) *s3test.Answer {
@@ -71,7 +68,7 @@ func TestALargeAssetIsErasedInPagesAndGoesOnAfterACrash(t *testing.T) {
 func TestSmallAssetsAreErasedBesideALargeOne(t *testing.T) {
 	t.Parallel()
 	server, v := serviceOn(t)
-	n := fillMany(server, "large")
+	fill(server, "large", some)
 	const small = 50
 	for i := range small {
 		server.Put("assets", fmt.Sprintf("a/small-%d/1", i), "1")
@@ -83,7 +80,7 @@ func TestSmallAssetsAreErasedBesideALargeOne(t *testing.T) {
 			switch batches.Add(1) {
 			case 2:
 				close(begun)
-			case int32(n/1000) - 1:
+			case some/1000 - 1:
 				<-smallDone // for ever, if the small ones wait for the large one
 			}
 		}
