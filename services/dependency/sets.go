@@ -88,6 +88,9 @@ func (set *setWork) accept(ctx context.Context, w *acceptWorld) error {
 		c = newClosure(w.world, w.s.policy, scope{})
 	}
 	set.entomb(w, c)
+	if err := set.unname(ctx, w.tx); err != nil {
+		return err
+	}
 	batch := BatchRecord{ID: set.batch, Owner: set.by.Owner, RequestedBy: set.by.Subject, Reason: set.request.Reason,
 		TraceParent: set.request.TraceParent, RequestedAt: w.now, CompletedAt: w.now}
 	if err := w.tx.SaveBatches(ctx, []BatchRecord{batch}); err != nil {
@@ -97,6 +100,25 @@ func (set *setWork) accept(ctx context.Context, w *acceptWorld) error {
 		return err
 	}
 	return w.flush(ctx)
+}
+
+// unname takes the assets of other owners out of the refusals; they still count.
+func (set *setWork) unname(ctx context.Context, tx Tx) error {
+	if set.by.Operator {
+		return nil
+	}
+	for id, err := range set.refused {
+		if !problemNamed(err, problem.HasDependants) {
+			continue
+		}
+		told := problem.As(err).Members
+		first, err := seenBy(ctx, tx, set.by, told["dependants"].([]string))
+		if err != nil {
+			return err
+		}
+		set.refused[id] = hasDependants(id, Dependants{First: first, Total: told["dependants_total"].(int)})
+	}
+	return nil
 }
 
 // readSet locks and reads the assets of a set, and the deletions that run already.

@@ -1,7 +1,9 @@
 package dependency_test
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -72,6 +74,10 @@ func TestDependantsOfOtherOwnersCountAndAreNotNamed(t *testing.T) {
 		if err != nil || plan.BlockersTotal != want.total || len(plan.Blockers) != want.names || strings.Contains(pretty(plan.Blockers), "secret") {
 			t.Errorf("plan of %s: %s, %v", id, pretty(plan), err)
 		}
+		set, err := b.DeleteSet(b.as("red"), dependency.SetRequest{IDs: []string{id}, Reason: "test"})
+		if err != nil || len(set.Results) != 1 || strings.Contains(pretty(set), "secret") {
+			t.Errorf("set of %s: %s, %v", id, pretty(set), err)
+		}
 		_, err = b.Delete(b.ctx, id, dependency.DeleteRequest{})
 		if all, _ := refused(t, err, problem.HasDependants).Members["dependants"].([]string); len(all) != want.total {
 			t.Errorf("an operator sees %v of %s", all, id)
@@ -91,5 +97,41 @@ func TestNumbersInAttributesAreKeptOrRefused(t *testing.T) {
 	_, _, err := b.PutAsset(b.ctx, "x", dependency.Put{Kind: "bare", Attributes: map[string]any{"a": []any{map[string]any{"b": float64(1 << 53)}}}})
 	if p := refused(t, err, problem.InvalidRequest); p.Field != "attributes.a[0].b" {
 		t.Errorf("refusal at %q", p.Field)
+	}
+}
+
+func TestReplicasThatLookAtOnceFlagASilentErasureOnce(t *testing.T) {
+	const assets, replicas = 30, 3
+	b := newBench(t)
+	for i := range assets {
+		b.create("item", fmt.Sprint("x", i))
+		b.del(fmt.Sprint("x", i))
+	}
+	for _, f := range b.flags() {
+		if err := b.Commands().Sent(t.Context(), []string{f.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runSentOnce(t, b)
+	b.advance(time.Hour)
+	var all sync.WaitGroup
+	for range replicas {
+		r, err := dependency.New(dependency.Config{Graph: b.graph, Policy: parse(t, policyText), Now: b.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			if err := r.Resend(t.Context()); err != nil {
+				t.Errorf("look: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	flagged := map[string]int{}
+	for _, f := range b.flags() {
+		flagged[f.Asset]++
+	}
+	if len(flagged) != assets || len(b.flags()) != assets {
+		t.Errorf("%d flags of %d assets, want one each of %d", len(b.flags()), len(flagged), assets)
 	}
 }

@@ -20,7 +20,7 @@ import (
 func TestAStartWithALargeBacklogIsNoStorm(t *testing.T) {
 	backlog, limit := 12_000, 1_500
 	if testing.Short() {
-		backlog, limit = 2_000, 300
+		backlog, limit = 1_000, 150
 	}
 	inTime(t, func(w *world, r *replica) {
 		r.stop()
