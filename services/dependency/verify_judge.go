@@ -12,7 +12,7 @@ const (
 	doRetry    = "tombstone retry %s"
 	doRestored = "if a store was restored, follow docs/operations.md; else the graph was changed past Tombstone: compare with a backup, and report it"
 	doErase    = "find out who wrote it; `tombstone sweep --apply` erases what belongs to no live asset"
-	doObstacle = "remove the obstacle and verify again, or `tombstone` force the part where its store is gone for good"
+	doObstacle = "remove the obstacle, and verify again"
 )
 
 // judge says what is wrong with a subject.
