@@ -198,10 +198,12 @@ func TestRetentionGoesOn(t *testing.T) {
 	if err := second.Retain(t.Context(), true); err != nil || b.live("result") != half {
 		t.Fatalf("before the claim has ended: %v, %d live", err, b.live("result"))
 	}
+	b.putWith("record", "before the mark", map[string]any{"deleted_at": "2020-01-01T00:00:00Z"})
 	b.advance(2 * time.Minute)
 	if err := second.Retain(t.Context(), true); err != nil || b.live("result") != 0 || ran.count(hasRun) != 1 {
 		t.Fatalf("after that: %v, %d live, and the log says\n%s", err, b.live("result"), ran.text.String())
 	}
+	b.stays("before the mark") // the next run's
 	g.before = nil
 	if err := first.Retain(t.Context(), false); err != nil || len(b.flags()) != 600 {
 		t.Errorf("the first one again: %v, %d flags", err, len(b.flags()))
@@ -282,11 +284,16 @@ func TestWhatChangesUnderARunStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	transactions := 0
+	long := map[string]any{"deleted_at": "2020-01-01T00:00:00Z"}
+	b.putWith("record", "again", long)
 	g.before = func() error {
-		switch transactions++; transactions { // the first one takes the run, the next one deletes the reports
+		switch transactions++; transactions { // the first one takes the run, each second one of the others deletes
 		case 2:
-			b.putWith("report", "regenerated", map[string]any{"pages": 3.0})
+			b.deleted("again")
+			b.putWith("record", "again", long) // in a new generation, with the clock of the old one
 		case 4:
+			b.putWith("report", "regenerated", map[string]any{"pages": 3.0})
+		case 6:
 			b.putWith("result", "r-00000", map[string]any{"state": "running"})
 			if err := b.Hold(b.ctx, "r-00001", "case 7"); err != nil {
 				return err
@@ -297,9 +304,9 @@ func TestWhatChangesUnderARunStays(t *testing.T) {
 	if err := s.Retain(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	b.stays("regenerated", "r-00000", "r-00001")
+	b.stays("again", "regenerated", "r-00000", "r-00001")
 	b.goes("old")
-	if ran.count("accepted=1 changed_meanwhile=2 held=1") != 1 {
+	if ran.count("accepted=1 changed_meanwhile=3 held=1") != 1 {
 		t.Errorf("the log says\n%s", ran.text.String())
 	}
 }
