@@ -33,7 +33,7 @@ type Candidate struct {
 
 // OwnerShare is how many of an owner's live assets are candidates, wholly or with a part.
 type OwnerShare struct {
-	Owner      string `json:"owner"`
+	Owner      string `json:"owner"` // empty: unknown, and Live counts all
 	Candidates int    `json:"candidates"`
 	Live       int    `json:"live"`
 }

@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/tombstone-project/tombstone/problem"
@@ -33,9 +34,13 @@ func (s *Service) Retention(ctx context.Context, apply bool) (Expired, error) {
 
 func (s *Service) shareExceeded(list []OwnerShare) error {
 	o := list[0]
+	whose := fmt.Sprintf("live assets of owner %q", o.Owner)
+	if o.Owner == "" {
+		whose = "live assets of all owners"
+	}
 	return problem.New(problem.ShareExceeded,
-		"%d of %d live assets of owner %q would lose something, more than limits.max_share_per_owner (%v); look at the dry run, then raise the limit for this run if that is right",
-		o.Candidates, o.Live, o.Owner, s.policy.Limits.MaxSharePerOwner).With("exceeds_share", list)
+		"%d candidates to %d %s are more than limits.max_share_per_owner (%v); look at the dry run, then raise the limit for this run if that is right",
+		o.Candidates, o.Live, whose, s.policy.Limits.MaxSharePerOwner).With("exceeds_share", list)
 }
 
 // findExpired counts everything that has expired, and changes nothing. After every page it calls alive, whose error ends it.
@@ -62,7 +67,10 @@ func (s *Service) findExpired(ctx context.Context, alive func() error) (Expired,
 		return out, err
 	}
 	out.Groups = groups(counted)
-	out.ExceedsShare, err = s.exceedsShare(ctx, owners)
+	out.ExceedsShare = []OwnerShare{}
+	if s.policy.Limits.MaxSharePerOwner < 1 { // what expires is live
+		out.ExceedsShare, err = s.exceedsShare(ctx, owners)
+	}
 	return out, err
 }
 
@@ -78,13 +86,10 @@ func (e *Expired) add(x expiry) {
 }
 
 // exceedsShare finds the owners of whom too large a share would lose something, at most 100 of them. It counts an owner's
-// live assets only as far as it must.
+// live assets only as far as it must. An empty owner stands for what tells none, and for all live assets.
 func (s *Service) exceedsShare(ctx context.Context, candidates map[string]int) ([]OwnerShare, error) {
 	over := []OwnerShare{}
 	share := s.policy.Limits.MaxSharePerOwner
-	if share >= 1 {
-		return over, nil
-	}
 	for _, owner := range sortedKeys(candidates) {
 		enough := math.MaxInt
 		if share > 0 {

@@ -100,6 +100,7 @@ func told(f dependency.Findings) (lines []string) {
 	return lines
 }
 
+// H-47 (what is young stays), H-50 (what is being deleted is no orphan).
 func TestSweepFindsWhatIsNobodys(t *testing.T) {
 	b, s := sweeping(t)
 	live, deleting, gone := b.create("item", "live"), b.create("item", "deleting"), b.create("item", "gone")
@@ -146,9 +147,11 @@ func TestSweepFindsWhatIsNobodys(t *testing.T) {
 	}
 }
 
+// H-39: each orphan is a deletion of its own, so one that cannot be removed keeps no other.
 func TestSweepRemovesByTheSaga(t *testing.T) {
 	b, s := sweeping(t)
 	live, gone := b.create("item", "live"), b.create("item", "gone")
+	b.create("bare", "bystander")
 	d := b.del("gone")
 	b.erased(d, "gone", gone.Generation)
 	older := generationAt(time.Hour)
@@ -204,7 +207,7 @@ func TestSweepRemovesByTheSaga(t *testing.T) {
 	if ghost.Status != dependency.Deleted || ghost.Owner != "default" || ghost.Parts["payload"].Status != dependency.PartErased || b.del("ghost").ID != ghost.Deletion {
 		t.Errorf("the ghost: %+v", ghost)
 	}
-	if u := b.usage("acme"); u.Assets != 1 || u.Pending != 0 {
+	if u := b.usage("acme"); u.Assets != 2 || u.Pending != 0 {
 		t.Errorf("usage: %+v", u)
 	}
 	again := b.create("item", "ghost")
@@ -252,7 +255,37 @@ func TestSweepStopsWhereItCannotBeSure(t *testing.T) {
 	}
 }
 
-// What was an orphan when it was found, and is none when it would go, stays.
+// H-49: a graph that knows next to nothing would make an orphan of everything.
+func TestSweepRefusesToRemoveMoreThanTheShare(t *testing.T) {
+	b, s := sweeping(t)
+	b.create("bare", "one")
+	older := generationAt(time.Hour)
+	var page []events.Lodger
+	for i := range 3 {
+		l := b.objects(fmt.Sprint("ghost-", i), older, 1)
+		if i > 0 {
+			l.Owner = "acme"
+		}
+		page = append(page, l)
+	}
+	s.pages["assets"] = [][]events.Lodger{page}
+	want := []dependency.OwnerShare{{Owner: "acme", Candidates: 2, Live: 1}}
+	if diff := cmp.Diff(want, b.sweep(false).ExceedsShare); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := b.Sweep(b.ctx, true); !errors.Is(err, problem.ShareExceeded) {
+		t.Errorf("more than the share: %v", err)
+	}
+	if n := len(b.flags()); n != 0 {
+		t.Errorf("%d flags", n)
+	}
+	b.create("bare", "two")
+	if found := b.sweep(true); !found.Applied || found.Total != 3 {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// What was an orphan when it was found, and is none when it would go, stays (H-47).
 func TestAnOrphanThatIsCreatedMeanwhileStays(t *testing.T) {
 	b, s := sweeping(t)
 	b.create("bare", "something")
