@@ -19,6 +19,9 @@ const (
 // scope says what a deletion may take along.
 type scope struct {
 	withDependants bool
+	// by asks: one without the role takes nothing along of another owner's. What would have to go stands against it, and a
+	// shared target of theirs stays. Nil: everything may go.
+	by *Caller
 	// owner, when it is given, narrows everything to this owner's assets, and each goes by a deletion of its own; what
 	// others have stands against it, a child too, and a target stays until its own turn.
 	owner string
@@ -50,8 +53,8 @@ type closure struct {
 }
 
 // findClosure works out the closure of one root in a transaction; see findClosures.
-func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, withDependants bool) (*closure, error) {
-	return findClosures(ctx, w, p, []string{root}, scope{withDependants: withDependants}, p.Limits.MaxAssetsPerDeletion)
+func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, by Caller, withDependants bool) (*closure, error) {
+	return findClosures(ctx, w, p, []string{root}, scope{withDependants: withDependants, by: &by}, p.Limits.MaxAssetsPerDeletion)
 }
 
 // findClosures works out what the roots take along together: first without locks, to know what must be locked, then
@@ -173,7 +176,12 @@ func (c *closure) step(ctx context.Context, chunk []string) (next []string, err 
 }
 
 // reaches tells whether an asset is within the scope.
-func (c *closure) reaches(src Source) bool { return c.owner == "" || src.Owner == c.owner }
+func (c *closure) reaches(src Source) bool {
+	return (c.owner == "" || src.Owner == c.owner) && c.mayTake(src.Owner)
+}
+
+// mayTake tells whether who asks may take an owner's assets along.
+func (c *closure) mayTake(owner string) bool { return c.by == nil || c.by.sees(owner) }
 
 func (c *closure) countsReferences() bool {
 	if c.owner != "" {
@@ -266,7 +274,7 @@ func (c *closure) lastSources(ctx context.Context) (next []string, err error) {
 			return nil, err
 		}
 		switch {
-		case needed:
+		case needed, !c.mayTake(n.Owner):
 		case n.Hold != nil:
 			c.kept[id] = true
 		default:

@@ -289,3 +289,40 @@ func TestDeepAndBroadCascades(t *testing.T) {
 		})
 	}
 }
+
+// A caller acts for its own owner only, whatever an operator has linked to its assets.
+func TestNobodyTakesAnothersAssetsAlong(t *testing.T) {
+	b := newBench(t)
+	put := func(owner, id string, links ...dependency.LinkTo) {
+		t.Helper()
+		if _, _, err := b.PutAsset(b.ctx, id, dependency.Put{Kind: "bare", Owner: owner, Links: &links}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("red", "whole")
+	put("blue", "part", partOf("whole"))
+	put("red", "needed")
+	put("blue", "user", needs("needed"))
+	red := b.as("red")
+	for id, r := range map[string]dependency.DeleteRequest{"whole": {}, "needed": {WithDependants: true}} {
+		_, err := b.Delete(red, id, r)
+		if p := problem.As(err); p == nil || p.Name != problem.HasDependants || p.Members["dependants_total"] != 1 {
+			t.Errorf("%s: %v", id, err)
+		}
+		plan, err := b.Plan(red, id, dependency.PlanRequest{WithDependants: r.WithDependants})
+		if err != nil || len(plan.Assets) != 1 || plan.BlockersTotal != 1 {
+			t.Errorf("plan of %s: %+v, %v", id, plan, err)
+		}
+	}
+	if _, err := b.DeleteSet(red, dependency.SetRequest{IDs: []string{"whole", "needed"}, WithDependants: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"whole", "part", "needed", "user"} {
+		if a := b.asset(id); a.Status != dependency.Live {
+			t.Errorf("%s is %s", id, a.Status)
+		}
+	}
+	if d := b.del("whole"); d.Assets.Total != 2 { // an operator may
+		t.Errorf("an operator takes %d assets", d.Assets.Total)
+	}
+}

@@ -70,7 +70,7 @@ func (s *Service) planClosure(ctx context.Context, by Caller, id string, withDep
 		}
 		w := newWorld(tx, s.now())
 		w.planning = true
-		if c, err = findClosure(ctx, w, s.policy, id, withDependants); err != nil {
+		if c, err = findClosure(ctx, w, s.policy, id, by, withDependants); err != nil {
 			return err
 		}
 		if err := c.tooMany(); err != nil {

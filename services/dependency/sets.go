@@ -79,7 +79,7 @@ func (set *setWork) accept(ctx context.Context, w *acceptWorld) error {
 	}
 	limit := w.s.policy.Limits.MaxAssetsPerDeletion
 	most := limit + len(roots)
-	c, err := w.closeSet(ctx, roots, scope{withDependants: set.request.WithDependants}, most, set.refused)
+	c, err := w.closeSet(ctx, roots, scope{withDependants: set.request.WithDependants, by: &set.by}, most, set.refused)
 	if err != nil {
 		return err
 	}

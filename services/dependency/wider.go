@@ -32,7 +32,7 @@ func (w *acceptWorld) readWider(ctx context.Context, ids []string) error {
 
 // acceptClosure decides a request that takes others along. It goes whole or not at all.
 func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptResult, error) {
-	c, err := findClosure(ctx, w.world, w.s.policy, it.id, it.WithDependants)
+	c, err := findClosure(ctx, w.world, w.s.policy, it.id, it.by, it.WithDependants)
 	if err != nil {
 		return acceptResult{}, err
 	}
