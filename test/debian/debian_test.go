@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
@@ -101,7 +102,7 @@ func archive(t *testing.T) *Graph {
 func againstOracle(t *testing.T, graph dependency.Graph) {
 	t.Cleanup(func() { graph.Close(context.Background()) })
 	packages := archive(t)
-	s, err := dependency.New(dependency.Config{Graph: graph, Policy: parsePolicy(t)})
+	s, err := dependency.New(dependency.Config{Graph: graph, Policy: parsePolicy(t), Stores: nowhere{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +156,15 @@ func againstOracle(t *testing.T, graph dependency.Graph) {
 	}
 }
 
-// takeAlong deletes 200 packages with all that needs them, and wants exactly the closure of the plain map to go; one above the
-// limit is refused with its size.
+// nowhere are stores in which nothing lies: packages have no parts.
+type nowhere struct{ dependency.Stores }
+
+func (nowhere) Look(_ context.Context, targets []events.Target) ([]events.Sight, error) {
+	return make([]events.Sight, len(targets)), nil
+}
+
+// takeAlong plans and deletes 200 packages with all that needs them, and wants exactly the closure of the plain map to be
+// planned and to go; one above the limit is refused with its size.
 func takeAlong(t *testing.T, ctx context.Context, s *dependency.Service, graph dependency.Graph, asked []string, gone map[string]bool, needed map[string]map[string]bool) {
 	t.Helper()
 	const limit = 10000 // the policy's default
@@ -167,15 +175,25 @@ func takeAlong(t *testing.T, ctx context.Context, s *dependency.Service, graph d
 		}
 		tried++
 		want := closure(name, needed)
-		d, err := s.Delete(ctx, name, dependency.DeleteRequest{WithDependants: true})
+		plan, planErr := s.Plan(ctx, name, dependency.PlanRequest{WithDependants: true})
+		d, err := s.Delete(ctx, name, dependency.DeleteRequest{WithDependants: true, IfPlan: plan.Hash})
 		if len(want) > limit {
-			if p := problem.As(err); p == nil || p.Name != problem.TooManyAssets || p.Members["assets_total"] != len(want) {
-				t.Fatalf("%s with its dependants: %v; they are %d", name, err, len(want))
+			for _, err := range []error{planErr, err} {
+				if p := problem.As(err); p == nil || p.Name != problem.TooManyAssets || p.Members["assets_total"] != len(want) {
+					t.Fatalf("%s with its dependants: %v; they are %d", name, err, len(want))
+				}
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatalf("%s with its dependants: %v", name, err)
+		if planErr != nil || err != nil {
+			t.Fatalf("%s with its dependants: %v, %v", name, planErr, err)
+		}
+		planned := map[string]bool{}
+		for _, a := range plan.Assets {
+			planned[a.ID] = true
+		}
+		if diff := cmp.Diff(want, planned); diff != "" {
+			t.Fatalf("%s is planned with others than the map says (-want +got):\n%s", name, diff)
 		}
 		if diff := cmp.Diff(want, assetsOf(t, graph, d.ID)); diff != "" {
 			t.Fatalf("%s takes others along than the map says (-want +got):\n%s", name, diff)

@@ -1,0 +1,134 @@
+// Package closures measures how long it takes to plan and to accept a deletion that takes others along, by the size of what
+// goes and of what is beside it: the time should grow with the closure, not with the graph.
+package closures
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/policy"
+	"github.com/tombstone-project/tombstone/services/dependency"
+	"github.com/tombstone-project/tombstone/services/dependency/neo4j"
+	"github.com/tombstone-project/tombstone/services/dependency/sqlite"
+	"github.com/tombstone-project/tombstone/test/containers"
+)
+
+func TestMain(m *testing.M) { containers.Main(m) }
+
+const policyText = `
+links: {PART_OF: {on_target_delete: cascade}, DEPENDS_ON: {on_target_delete: restrict}, REFERENCES: {on_target_delete: detach}}
+kinds: {thing: {}}
+`
+
+// nowhere are stores in which nothing lies: things have no parts.
+type nowhere struct{ dependency.Stores }
+
+func (nowhere) Look(_ context.Context, targets []events.Target) ([]events.Sight, error) {
+	return make([]events.Sight, len(targets)), nil
+}
+
+func BenchmarkClosuresOnSQLite(b *testing.B) {
+	g, err := sqlite.Open(b.TempDir() + "/graph.db")
+	if err != nil {
+		b.Fatal(err)
+	}
+	measure(b, g, parse(b))
+}
+
+func BenchmarkClosuresOnNeo4j(b *testing.B) {
+	addr := containers.Neo4j(b)
+	p := parse(b)
+	p.Graph.Label = containers.Name(b)
+	g, err := neo4j.Open(b.Context(), neo4j.Config{URI: addr.URI, User: addr.User, Password: addr.Password, Names: p.Graph, Links: p.Links})
+	if err != nil {
+		b.Fatal(err)
+	}
+	measure(b, g, p)
+}
+
+func parse(b testing.TB) *policy.Policy {
+	b.Helper()
+	p, err := policy.Parse("closures.yaml", []byte(policyText))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+// measure asks beside few assets, then beside many. Each closure is a tree of ten children a node, made anew for each round.
+func measure(b *testing.B, g dependency.Graph, p *policy.Policy) {
+	b.Cleanup(func() { g.Close(context.Background()) })
+	s, err := dependency.New(dependency.Config{Graph: g, Policy: p, Stores: nowhere{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Prepare(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	ctx := dependency.WithCaller(b.Context(), dependency.Caller{Subject: "bench", Owner: "acme", Operator: true})
+	beside := 0
+	for _, more := range []int{1000, 50_000} {
+		for ; beside < more; beside += 1000 {
+			tree(b, g, 1000)
+		}
+		for _, size := range []int{1, 100, 10_000} {
+			b.Run(fmt.Sprintf("%d of them beside %d others", size, beside), func(b *testing.B) {
+				var planning, accepting time.Duration
+				for b.Loop() {
+					b.StopTimer()
+					root := tree(b, g, size)
+					b.StartTimer()
+					begun := time.Now()
+					plan, err := s.Plan(ctx, root, dependency.PlanRequest{})
+					planned := time.Now()
+					if err == nil && len(plan.Assets) != size {
+						err = fmt.Errorf("%d assets are planned", len(plan.Assets))
+					}
+					if err == nil {
+						_, err = s.Delete(ctx, root, dependency.DeleteRequest{IfPlan: plan.Hash})
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+					planning, accepting = planning+planned.Sub(begun), accepting+time.Since(planned)
+				}
+				b.ReportMetric(float64(planning.Microseconds())/1000/float64(b.N), "plan-ms")
+				b.ReportMetric(float64(accepting.Microseconds())/1000/float64(b.N), "accept-ms")
+			})
+		}
+	}
+}
+
+// tree makes live assets, each but the first a part of another, and gives the first.
+func tree(b *testing.B, g dependency.Graph, size int) (root string) {
+	b.Helper()
+	now := time.Now().UTC()
+	var ids []string
+	const chunk = 1000
+	for first := 0; first < size; first += chunk {
+		var nodes []dependency.Node
+		var links []dependency.Link
+		for i := first; i < min(first+chunk, size); i++ {
+			id := uuid.NewString()
+			ids = append(ids, id)
+			nodes = append(nodes, dependency.Node{ID: id, Kind: "thing", Owner: "acme", Generation: uuid.Must(uuid.NewV7()).String(), Status: dependency.Live,
+				CreatedAt: now, UpdatedAt: now})
+			if i > 0 {
+				links = append(links, dependency.Link{From: id, Type: "PART_OF", To: ids[(i-1)/10]})
+			}
+		}
+		err := g.Update(b.Context(), func(tx dependency.Tx) error {
+			return errors.Join(tx.SaveNodes(b.Context(), nodes), tx.SaveLinks(b.Context(), links))
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return ids[0]
+}
