@@ -2,6 +2,7 @@ package s3_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tombstone-project/tombstone/services/asset"
@@ -40,12 +41,12 @@ func TestAnAnswerThatSaysNothingIsNoSuccess(t *testing.T) {
 				server := s3test.Start(t)
 				server.CreateBucket("assets", s3test.Enabled)
 				server.Put("assets", "p/a", "1")
-				left := 2
+				var left atomic.Int32 // bad answers, which requests at the same time share; below 0: without end
+				left.Store(2)
 				server.Meddle = func(r s3test.Request) *s3test.Answer {
-					if r.Operation != operation || left == 0 {
+					if n := left.Load(); r.Operation != operation || n == 0 || n > 0 && !left.CompareAndSwap(n, n-1) {
 						return nil
 					}
-					left--
 					return &s3test.Answer{Status: 200, Body: bad.body, Cut: bad.cut}
 				}
 				err := touch(t, server)
@@ -55,7 +56,7 @@ func TestAnAnswerThatSaysNothingIsNoSuccess(t *testing.T) {
 				case !bad.foreign && err != nil:
 					t.Errorf("%s: %v, want another try", operation, err)
 				}
-				left = -1
+				left.Store(-1)
 				if err := touch(t, server); err == nil {
 					t.Errorf("%s: no error where there is never an answer", operation)
 				}
