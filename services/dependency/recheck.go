@@ -54,21 +54,9 @@ func (s *Service) Recheck(ctx context.Context) error {
 func (s *Service) flagRechecks(ctx context.Context, found []Erasure) error {
 	return s.graph.Update(ctx, func(tx Tx) error {
 		w := newWorld(tx, s.now())
-		keys, locks := erasureLocks(found)
-		if err := w.load(ctx, locks); err != nil {
-			return err
-		}
-		erasures, err := tx.Erasures(ctx, keys)
+		erasures, pending, err := w.lockAgain(ctx, found)
 		if err != nil {
 			return err
-		}
-		flagged, err := tx.Commands(ctx, CommandFilter{Erasures: keys})
-		if err != nil {
-			return err
-		}
-		pending := map[ErasureKey]bool{}
-		for _, c := range flagged {
-			pending[ErasureKey{c.Deletion, c.Asset}] = true
 		}
 		for k, e := range erasures {
 			if !e.Done || e.CheckAt.IsZero() || e.CheckAt.After(w.now) {

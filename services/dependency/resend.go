@@ -60,6 +60,23 @@ func (s *Service) resend(ctx context.Context, checkedBy time.Time, cause string)
 	}
 }
 
+// lockAgain locks erasures that were found without locks, reads them as they are now, and tells which have a flag already.
+func (w *world) lockAgain(ctx context.Context, found []Erasure) (erasures map[ErasureKey]Erasure, pending map[ErasureKey]bool, err error) {
+	keys, locks := erasureLocks(found)
+	if err := w.load(ctx, locks); err != nil {
+		return nil, nil, err
+	}
+	if erasures, err = w.tx.Erasures(ctx, keys); err != nil {
+		return nil, nil, err
+	}
+	flagged, err := w.tx.Commands(ctx, CommandFilter{Erasures: keys})
+	pending = map[ErasureKey]bool{}
+	for _, c := range flagged {
+		pending[ErasureKey{c.Deletion, c.Asset}] = true
+	}
+	return erasures, pending, err
+}
+
 // flagAgain sets the flags of erasures again, after a second look under their locks. cause "" is R2's, which finds out
 // why; an operator's drives also what is not due yet.
 func (s *Service) flagAgain(ctx context.Context, found []Erasure, cause string) (deletions map[string]bool, err error) {
@@ -67,25 +84,14 @@ func (s *Service) flagAgain(ctx context.Context, found []Erasure, cause string) 
 	err = s.graph.Update(ctx, func(tx Tx) error {
 		deletions = map[string]bool{}
 		w = newWorld(tx, s.now())
-		keys, locks := erasureLocks(found)
-		if err := w.load(ctx, locks); err != nil {
-			return err
-		}
-		erasures, err := tx.Erasures(ctx, keys)
+		erasures, pending, err := w.lockAgain(ctx, found)
 		if err != nil {
 			return err
 		}
+		_, locks := erasureLocks(found)
 		records, err := tx.Deletions(ctx, locks.Deletions)
 		if err != nil {
 			return err
-		}
-		flagged, err := tx.Commands(ctx, CommandFilter{Erasures: keys})
-		if err != nil {
-			return err
-		}
-		pending := map[ErasureKey]bool{}
-		for _, c := range flagged {
-			pending[ErasureKey{c.Deletion, c.Asset}] = true
 		}
 		for _, e := range erasures {
 			k := ErasureKey{e.Deletion, e.Asset}

@@ -36,7 +36,7 @@ func (s *Service) Sweep(ctx context.Context, apply bool) (Findings, error) {
 	if s.cfg.Stores == nil {
 		return Findings{}, problem.New(problem.Unavailable, "this process does not reach the asset service").With("store", "asset service")
 	}
-	w := &sweep{s: s, by: by, before: s.now().Add(-s.policy.Sweep.MinAge), owners: map[string]int{}, findings: Findings{Candidates: []Candidate{}}}
+	w := &sweep{s: s, before: s.now().Add(-s.policy.Sweep.MinAge), owners: map[string]int{}, findings: Findings{Candidates: []Candidate{}}}
 	if err := w.census(ctx); err != nil {
 		return Findings{}, err
 	}
@@ -86,7 +86,6 @@ func (s *Service) RunSweep(ctx context.Context) error {
 // sweep is one run.
 type sweep struct {
 	s        *Service
-	by       Caller
 	before   time.Time // what is younger stays
 	newest   string    // the greatest generation in the graph
 	findings Findings
