@@ -28,6 +28,7 @@ var (
 	_ dependency.ReversalAPI   = (*Client)(nil)
 	_ dependency.OwnersAPI     = (*Client)(nil)
 	_ dependency.PlanningAPI   = (*Client)(nil)
+	_ dependency.RetentionAPI  = (*Client)(nil)
 	_ dependency.SweepAPI      = (*Client)(nil)
 	_ dependency.VerifyingAPI  = (*Client)(nil)
 	_ dependency.ProofAPI      = (*Client)(nil)

@@ -51,9 +51,9 @@ func (c *Client) AuditAll(ctx context.Context, since time.Time, cursor string) (
 	return list[dependency.AuditItem](ctx, c, "/v1/admin/audit", query("since", from, "cursor", cursor))
 }
 
-// Pause stops physical deletion, over restarts too. For operators.
-func (c *Client) Pause(ctx context.Context) error {
-	return c.done(ctx, request{method: http.MethodPost, path: "/v1/admin/pause"})
+// Pause stops physical deletion, over restarts too; reason may be empty. For operators.
+func (c *Client) Pause(ctx context.Context, reason string) error {
+	return c.because(ctx, request{method: http.MethodPost, path: "/v1/admin/pause"}, reason)
 }
 
 // Resume goes on with physical deletion. For operators.
@@ -63,7 +63,11 @@ func (c *Client) Resume(ctx context.Context) error {
 
 // Hold puts a live or scheduled asset under legal hold; reason may be empty. For operators.
 func (c *Client) Hold(ctx context.Context, id, reason string) error {
-	r := request{method: http.MethodPut, path: assetPath(id, "hold")}
+	return c.because(ctx, request{method: http.MethodPut, path: assetPath(id, "hold")}, reason)
+}
+
+// because makes a call with a reason in its body, where there is one.
+func (c *Client) because(ctx context.Context, r request, reason string) error {
 	if reason != "" {
 		var err error
 		if r, err = r.withJSON(map[string]string{"reason": reason}); err != nil {

@@ -57,7 +57,7 @@ func TestLookingAfterDeletions(t *testing.T) {
 	if !cmp.Equal(trail.Items, all.Items) || !cmp.Equal(trail.Items[1:], late.Items) {
 		t.Errorf("all trails: %+v, since %s: %+v", all, since, late)
 	}
-	if err := c.Pause(ctx); err != nil {
+	if err := c.Pause(ctx, "a backup is restored"); err != nil {
 		t.Error(err)
 	}
 	if x := must[dependency.Explanation](t)(c.Explain(ctx, d.ID)); !x.Paused {

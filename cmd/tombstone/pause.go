@@ -3,10 +3,13 @@ package main
 import "fmt"
 
 // pauseCmd stops physical deletion.
-type pauseCmd struct{ remote }
+type pauseCmd struct {
+	remote
+	Reason string `placeholder:"TEXT" help:"Why; shown to operators as long as it lasts."`
+}
 
 // Help has examples.
-func (*pauseCmd) Help() string { return examples("tombstone pause") }
+func (*pauseCmd) Help() string { return examples(`tombstone pause --reason "a backup is being restored"`) }
 
 // Run pauses.
 func (c *pauseCmd) Run(p *program) error {
@@ -14,7 +17,7 @@ func (c *pauseCmd) Run(p *program) error {
 	if err != nil {
 		return err
 	}
-	return c.finish(p, api.Pause(p.ctx), func() {
+	return c.finish(p, api.Pause(p.ctx, c.Reason), func() {
 		_, _ = fmt.Fprintln(p.out, "paused: deletions are accepted, nothing is erased until tombstone resume")
 	})
 }

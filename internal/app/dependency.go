@@ -70,7 +70,7 @@ func (p *process) prepareGraph(ctx context.Context, deps *dependency.Service) er
 		return refusal{err}
 	}
 	if err == nil && p.cfg.StartPaused {
-		err = deps.PauseAs(ctx, "TOMBSTONE_START_PAUSED")
+		err = deps.PauseAs(ctx, "TOMBSTONE_START_PAUSED", "")
 	}
 	return err
 }

@@ -78,7 +78,10 @@ func TestExplain(t *testing.T) {
 		t.Errorf("explained: %v", got)
 	}
 	s.Stall(did, "no such bucket")
-	c.call("POST", "/v1/admin/pause", "{}").want(204)
+	c.call("POST", "/v1/admin/pause", `{"reason":"a backup is restored"}`).want(204)
+	if pause, _ := c.call("GET", "/v1/overview", "").want(200).json()["pause"].(map[string]any); pause["reason"] != "a backup is restored" || pause["by"] == "" {
+		t.Errorf("the overview says of the pause: %v", pause)
+	}
 	got = c.call("GET", path, "").want(200).json()
 	if causes, _ := got["causes"].([]any); len(causes) != 1 || got["last_error"] != "no such bucket" || got["paused"] != true || got["stalled"] != true {
 		t.Errorf("explained: %v", got)

@@ -25,6 +25,7 @@ func isPlan(r *http.Request) bool {
 // planBody says what the plan depends on.
 type planBody struct {
 	WithDependants bool `json:"with_dependants,omitempty" doc:"Take along what depends on it."`
+	GraphOnly      bool `json:"graph_only,omitempty" doc:"Ask no store: without documents, objects, bytes and hash."`
 }
 
 type planIn struct {
@@ -47,7 +48,7 @@ func (s *server) planRoute() {
 	}, func(ctx context.Context, in *planIn) (*planOut, error) {
 		var r dependency.PlanRequest
 		if in.Body != nil {
-			r.WithDependants = in.Body.WithDependants
+			r.WithDependants, r.GraphOnly = in.Body.WithDependants, in.Body.GraphOnly
 		}
 		p, err := s.cfg.Dependency.Plan(ctx, string(in.ID), r)
 		p.Assets, p.Links, p.Documents, p.Objects = filled(p.Assets), filled(p.Links), filled(p.Documents), filled(p.Objects)

@@ -31,6 +31,9 @@ func TestPlan(t *testing.T) {
 	if got := c.call("POST", path, `{"with_dependants":true}`).want(200).json(); len(got["assets"].([]any)) != 2 || len(got["blockers"].([]any)) != 0 {
 		t.Errorf("with dependants: %v", got)
 	}
+	if got := c.call("POST", path, `{"graph_only":true}`).want(200).json(); len(got["assets"].([]any)) != 1 || len(got["objects"].([]any)) != 0 || got["hash"] != "" {
+		t.Errorf("of the graph alone: %v", got)
+	}
 	c.call("POST", path, `{"with_dependants":"maybe"}`).problem(422, "invalid-request", "with_dependants")
 	c.call("POST", path, `{"dependants":true}`).problem(422, "invalid-request", "dependants")
 	c.call("POST", "/v1/assets/nobody/plan", "").problem(404, "not-found", "")

@@ -21,8 +21,8 @@ type DrivingAPI interface {
 	Audit(ctx context.Context, asset, cursor string) (Page[AuditItem], error)
 	// AuditAll lists the trails of all assets since a time (zero: from the first on), in order of time.
 	AuditAll(ctx context.Context, since time.Time, cursor string) (Page[AuditItem], error)
-	// Pause stops physical deletion, over restarts too; Resume goes on with it.
-	Pause(ctx context.Context) error
+	// Pause stops physical deletion, over restarts too; the reason may be empty. Resume goes on with it.
+	Pause(ctx context.Context, reason string) error
 	Resume(ctx context.Context) error
 }
 

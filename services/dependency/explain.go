@@ -34,7 +34,7 @@ type circumstances struct {
 	now      time.Time
 	d        DeletionRecord
 	erasures []Erasure
-	pause    pause
+	pause    Pause
 	paused   bool
 	held     []string  // of its assets, while it is scheduled
 	unsent   []Command // flags whose command the broker is not known to have

@@ -63,7 +63,7 @@ func TestExplainAScheduledDeletion(t *testing.T) {
 	b.release("x's; rm -rf ~")
 	b.advance(time.Hour)
 	b.says(d, "its turn: it is due, and begins within seconds", d.DueAt, "tombstone cancel ID")
-	if err := b.Pause(b.ctx); err != nil {
+	if err := b.Pause(b.ctx, ""); err != nil {
 		t.Fatal(err)
 	}
 	x = b.says(d, "physical deletion is paused by olga; nothing is published or erased until it is resumed", b.now(), "tombstone resume", "tombstone cancel ID")

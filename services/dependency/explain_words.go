@@ -17,7 +17,7 @@ func (x *Explanation) say(c circumstances) {
 	case d.Status == Cancelled:
 		x.WaitsFor = "nothing: it was cancelled, its assets are live"
 	case c.paused:
-		x.WaitsFor = fmt.Sprintf("physical deletion is paused by %s; nothing is published or erased until it is resumed", c.pause.By)
+		x.WaitsFor = fmt.Sprintf("physical deletion is paused by %s%s; nothing is published or erased until it is resumed", c.pause.By, because(c.pause.Reason))
 		x.Since, x.MayDo = &c.pause.At, append([]string{"tombstone resume"}, d.mayCancel()...)
 	case len(c.held) > 0:
 		x.sayHeld(c)
@@ -96,6 +96,14 @@ func (x *Explanation) sayBlocked(c circumstances) {
 		"remove the cause, then: tombstone retry " + d.ID,
 		"if the store is gone for good, give the part up: tombstone force " + d.ID + " --part " + shellWord(cmp.Or(b.Part, "PART")) + " --reason WHY",
 	}
+}
+
+// because says a reason in brackets, where there is one.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + reason + ")"
 }
 
 // begun is since when the asset service may have the command.

@@ -30,8 +30,12 @@ func (s *Service) Overview(ctx context.Context) (Overview, error) {
 
 func (s *Service) overview(ctx context.Context, tx Tx, by Caller) (o Overview, err error) {
 	o.CountedTo = countedTo
-	if _, o.Paused, err = paused(ctx, tx); err != nil {
+	p, is, err := paused(ctx, tx)
+	if err != nil {
 		return o, err
+	}
+	if is {
+		o.Paused, o.Pause = true, &p
 	}
 	owner, yes := by.Owner, true
 	if by.Operator {

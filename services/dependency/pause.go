@@ -11,35 +11,37 @@ import (
 // every replica and over restarts.
 const settingPaused = "paused"
 
-type pause struct {
-	By string    `json:"by"`
-	At time.Time `json:"at"`
+// Pause is who stopped physical deletion, when, and why; the reason may be empty.
+type Pause struct {
+	By     string    `json:"by"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason,omitempty"`
 }
 
 // paused reads the pause; ok is false when there is none.
-func paused(ctx context.Context, tx Tx) (p pause, ok bool, err error) {
+func paused(ctx context.Context, tx Tx) (p Pause, ok bool, err error) {
 	text, err := tx.Setting(ctx, settingPaused)
 	if err != nil || text == "" {
-		return pause{}, false, err
+		return Pause{}, false, err
 	}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return pause{}, true, fmt.Errorf("read the pause: %w", err)
+		return Pause{}, true, fmt.Errorf("read the pause: %w", err)
 	}
 	return p, true, nil
 }
 
 // Pause stops physical deletion: deletions are accepted and keep their flags, nothing is published, workers erase nothing.
-func (s *Service) Pause(ctx context.Context) error {
+func (s *Service) Pause(ctx context.Context, reason string) error {
 	by, err := operator(ctx)
 	if err != nil {
 		return err
 	}
-	return s.PauseAs(ctx, by.Subject)
+	return s.PauseAs(ctx, by.Subject, reason)
 }
 
 // PauseAs is Pause at start (TOMBSTONE_START_PAUSED), before anybody can ask. One that is there already stays.
-func (s *Service) PauseAs(ctx context.Context, who string) error {
-	text, err := json.Marshal(pause{By: who, At: s.now()})
+func (s *Service) PauseAs(ctx context.Context, who, reason string) error {
+	text, err := json.Marshal(Pause{By: who, At: s.now(), Reason: reason})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
@@ -14,7 +16,7 @@ func TestWhilePausedNothingIsPublishedOrErased(t *testing.T) {
 	b.create("item", "x")
 	y := b.create("item", "y")
 	running := b.del("y")
-	if err := b.Pause(b.ctx); err != nil {
+	if err := b.Pause(b.ctx, "a backup is restored"); err != nil {
 		t.Fatal(err)
 	}
 	sent, since := len(b.commands), b.now()
@@ -52,14 +54,21 @@ func TestWhilePausedNothingIsPublishedOrErased(t *testing.T) {
 	if err != nil || !x.Paused || x.Since == nil || !x.Since.Equal(since) {
 		t.Errorf("explain while paused: %s, %v", pretty(x), err)
 	}
-	if err := other.PauseAs(t.Context(), "somebody else"); err != nil { // the first pause stays
+	if err := other.PauseAs(t.Context(), "somebody else", "no reason"); err != nil { // the first pause stays
 		t.Fatal(err)
 	}
-	if x, _ := b.Explain(b.ctx, d.ID); x.WaitsFor != "physical deletion is paused by olga; nothing is published or erased until it is resumed" {
+	if x, _ := b.Explain(b.ctx, d.ID); x.WaitsFor != "physical deletion is paused by olga (a backup is restored); nothing is published or erased until it is resumed" {
 		t.Errorf("explain: %s", x.WaitsFor)
+	}
+	want := &dependency.Pause{By: "olga", At: since, Reason: "a backup is restored"}
+	if o, err := other.Overview(other.ctx); err != nil || !o.Paused || !cmp.Equal(o.Pause, want) {
+		t.Errorf("the overview says %s, %v", pretty(o.Pause), err)
 	}
 	if err := other.Resume(other.ctx); err != nil {
 		t.Fatal(err)
+	}
+	if o, err := other.Overview(other.ctx); err != nil || o.Paused || o.Pause != nil {
+		t.Errorf("the overview after the resuming: %s, %v", pretty(o.Pause), err)
 	}
 	if n := b.claim(); n != 2 {
 		t.Errorf("flags claimed after the resuming: %d, want 2", n)
@@ -76,6 +85,6 @@ func TestResumeNudgesTheRelay(t *testing.T) {
 	if err := s.Resume(b.ctx); err != nil || nudged != 1 { // a resume without a pause is fine
 		t.Errorf("%d nudges, %v", nudged, err)
 	}
-	refused(t, s.Pause(b.as("acme")), problem.Forbidden)
+	refused(t, s.Pause(b.as("acme"), ""), problem.Forbidden)
 	refused(t, s.Resume(b.as("acme")), problem.Forbidden)
 }

@@ -24,6 +24,9 @@ func (s *Service) Plan(ctx context.Context, id string, r PlanRequest) (Plan, err
 		return Plan{}, err
 	}
 	out := c.plan()
+	if r.GraphOnly {
+		return out, nil
+	}
 	sum := c.sum()
 	err = s.lookInto(ctx, c, func(asset string, t events.Thing) {
 		if t.Form == events.FormDocument {

@@ -4,13 +4,15 @@ import "context"
 
 // PlanningAPI tells what would be, and changes nothing.
 type PlanningAPI interface {
-	// Plan tells what the deletion of an asset would take, looking afresh into the graph and the stores.
+	// Plan tells what the deletion of an asset would take, looking afresh into the graph and, unless GraphOnly, the stores.
 	Plan(ctx context.Context, id string, r PlanRequest) (Plan, error)
 }
 
 // PlanRequest is what a plan depends on, besides the asset.
 type PlanRequest struct {
 	WithDependants bool `json:"with_dependants,omitempty"`
+	// GraphOnly asks no store: documents, objects and bytes are left out, and there is no hash.
+	GraphOnly bool `json:"graph_only,omitempty"`
 }
 
 // Plan is what a deletion would take. Its hash goes into DeleteRequest.IfPlan, so that nothing else is deleted than was

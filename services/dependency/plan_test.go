@@ -208,6 +208,10 @@ func TestPlanIsRefusedWhereThereIsNothingToPlan(t *testing.T) {
 	withoutStores.create("item", "a")
 	_, err := withoutStores.Plan(withoutStores.ctx, "a", dependency.PlanRequest{})
 	refused(t, err, problem.Unavailable)
+	p, err := withoutStores.Plan(withoutStores.ctx, "a", dependency.PlanRequest{GraphOnly: true})
+	if err != nil || len(p.Assets) != 1 || p.Assets[0].ID != "a" || p.Hash != "" {
+		t.Errorf("of the graph alone: %s, %v", pretty(p), err)
+	}
 }
 
 func TestDeleteHoldsOnlyForTheWorldThatThePlanSaw(t *testing.T) {

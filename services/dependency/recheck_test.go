@@ -262,7 +262,7 @@ func TestNothingIsLookedAtWhilePaused(t *testing.T) {
 	b.create("item", "x")
 	b.gone("x")
 	c := b.rechecks()[0]
-	if err := b.Pause(b.ctx); err != nil {
+	if err := b.Pause(b.ctx, ""); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.mayErase(c); got.Erase || !got.Paused {

@@ -162,7 +162,7 @@ func TestRetentionSchedule(t *testing.T) {
 		t.Error("a policy of runs by hand alone has run by itself")
 	}
 	b.advance(25 * time.Hour)
-	if err := b.Pause(b.ctx); err != nil {
+	if err := b.Pause(b.ctx, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := one.Retain(t.Context(), true); err != nil || ran.count(hasRun)+ranToo.count(hasRun) != 4 {

@@ -26,6 +26,8 @@ type Overview struct {
 	CountedTo int `json:"counted_to"`
 
 	Paused bool `json:"paused"`
+	// Pause tells who paused, and why; nil unless Paused.
+	Pause *Pause `json:"pause,omitempty"`
 	// Flags and Activity are for operators; nil for others.
 	Flags    *FlagCount `json:"flags,omitempty"`
 	Activity []Minute   `json:"activity,omitempty"`

@@ -140,7 +140,7 @@ func TestAnAssetThatGoesIsNeverShownAsWhole(t *testing.T) {
 	sys := Start(t, s, app.All)
 	sys.Create("bare", "base")
 	sys.Fill(sys.Create("mesh", "half", "base"))
-	if err := sys.Pause(t.Context()); err != nil { // it takes as long as we like
+	if err := sys.Pause(t.Context(), ""); err != nil { // it takes as long as we like
 		t.Fatal(err)
 	}
 	d, err := sys.Delete(t.Context(), "half", dependency.DeleteRequest{})

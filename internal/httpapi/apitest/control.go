@@ -47,7 +47,7 @@ func (s *Service) Explain(ctx context.Context, id string) (dependency.Explanatio
 	}
 	defer leave()
 	d, err := s.findDeletion(c, id)
-	x := dependency.Explanation{Deletion: d.ID, Root: d.Root, Status: d.Status, Paused: s.paused, Stalled: d.Stalled, WaitsFor: "its end"}
+	x := dependency.Explanation{Deletion: d.ID, Root: d.Root, Status: d.Status, Paused: s.paused != nil, Stalled: d.Stalled, WaitsFor: "its end"}
 	for _, step := range d.Steps {
 		x.Causes = append(x.Causes, dependency.Cause{Asset: step.Asset, Part: step.Part, Status: step.Status, Attempts: step.Attempts, LastError: step.LastError})
 		x.LastError = step.LastError
@@ -188,15 +188,21 @@ func (s *Service) Follow(ctx context.Context, id string, each func(dependency.Au
 }
 
 // Pause is remembered.
-func (s *Service) Pause(ctx context.Context) error { return s.setPaused(ctx, "Pause", true) }
+func (s *Service) Pause(ctx context.Context, reason string) error {
+	return s.setPaused(ctx, "Pause", func(by string) *dependency.Pause {
+		return &dependency.Pause{By: by, At: time.Now().UTC(), Reason: reason}
+	})
+}
 
 // Resume is remembered.
-func (s *Service) Resume(ctx context.Context) error { return s.setPaused(ctx, "Resume", false) }
+func (s *Service) Resume(ctx context.Context) error { 
+	return s.setPaused(ctx, "Resume", func(string) *dependency.Pause { return nil })
+}
 
-func (s *Service) setPaused(ctx context.Context, call string, paused bool) error {
-	_, leave, err := s.enterOperator(ctx, call)
+func (s *Service) setPaused(ctx context.Context, call string, pause func(by string) *dependency.Pause) error {
+	c, leave, err := s.enterOperator(ctx, call)
 	if err == nil {
-		s.paused = paused
+		s.paused = pause(c.Subject)
 		leave()
 	}
 	return err

@@ -30,6 +30,10 @@ func (s *Service) Plan(ctx context.Context, id string, r dependency.PlanRequest)
 		}
 	}
 	p.BlockersTotal = len(p.Blockers)
+	if r.GraphOnly {
+		p.Documents, p.Objects, p.Bytes = nil, nil, 0
+		return p, nil
+	}
 	p.Hash = strconv.Itoa(len(p.Assets))
 	return p, nil
 }

@@ -40,7 +40,7 @@ type Service struct {
 	leases    []string
 	trail     []dependency.AuditItem
 	told      chan struct{} // closed when the trail grows
-	paused    bool
+	paused    *dependency.Pause
 	expired   dependency.Expired
 	orphans   dependency.Findings
 	// violations are what Verify finds

@@ -15,7 +15,7 @@ func (s *Service) Overview(ctx context.Context) (dependency.Overview, error) {
 		return o, err
 	}
 	defer leave()
-	o.Paused = s.paused
+	o.Paused, o.Pause = s.paused != nil, s.paused
 	count := map[dependency.Status]*int{
 		dependency.Scheduled: &o.Scheduled, dependency.Deleting: &o.Deleting, dependency.Deleted: &o.Completed, dependency.Cancelled: &o.Cancelled,
 	}
