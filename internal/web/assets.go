@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tombstone-project/tombstone/internal/safetext"
+	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -33,6 +35,7 @@ func (s *Site) assets(r *http.Request) (view, error) {
 
 // assetData is what the page of one asset shows.
 type assetData struct {
+	forms
 	dependency.Asset
 	Dependants dependency.Page[dependency.Dependant]
 	MoreAfter  string // address of the next dependants
@@ -41,11 +44,25 @@ type assetData struct {
 	Lines      []string // of the attributes, as JSON
 	Operator   bool
 	MayDelete  bool
+	MayHold    bool
+	foresight
 }
+
+// assetPage is the address of an asset's page.
+func assetPage(id string) string { return relative("/asset", url.Values{"id": {id}}) }
 
 func (s *Site) asset(r *http.Request) (view, error) {
 	data, err := s.oneAsset(r)
-	return view{name: "asset", title: "Asset " + data.ID, data: data}, err
+	if err == nil && data.MayDelete {
+		err = s.foresee(r.Context(), &data, dependency.PlanRequest{GraphOnly: true})
+		if p := problem.As(err); p != nil && p.Name != problem.Unavailable { // the deletion would be refused as the plan is
+			data.Unknown, err = p.Detail, nil
+		}
+	}
+	if err == nil && data.Operator && data.Hold == nil {
+		data.MayHold, err = s.mayHold(r.Context(), data.Asset)
+	}
+	return view{name: "asset", title: "Asset " + data.ID, data: &data}, err
 }
 
 // oneAsset reads an asset with a page of what depends on it.
@@ -70,6 +87,15 @@ func (s *Site) oneAsset(r *http.Request) (assetData, error) {
 		data.Lines = strings.Split(string(text), "\n")
 	}
 	return data, nil
+}
+
+// mayHold tells whether an asset can be held still: while it is live, or its deletion only scheduled.
+func (s *Site) mayHold(ctx context.Context, a dependency.Asset) (bool, error) {
+	if a.Status != dependency.Deleting {
+		return a.Status == dependency.Live, nil
+	}
+	d, err := s.cfg.Service.Deletion(ctx, a.Deletion, "")
+	return d.Status == dependency.Scheduled, err
 }
 
 // typed tells whether somebody typed a name: as it is, or as we show it.
@@ -117,6 +143,7 @@ func (s *Site) usage(r *http.Request) (view, error) {
 
 // pendingData is a page of the command flags.
 type pendingData struct {
+	forms
 	Items []pendingRow
 	Next  string
 	Done  string // what a replay did
@@ -140,7 +167,7 @@ func (s *Site) pending(r *http.Request) (view, error) {
 	for _, flag := range page.Items {
 		data.Items = append(data.Items, pendingRow{flag, span(now.Sub(flag.Since)), left(flag.DueAt, now)})
 	}
-	return view{name: "pending", title: "Pending commands", data: data}, nil
+	return view{name: "pending", title: "Pending commands", data: &data}, nil
 }
 
 // replay publishes one deletion's flags, or all.

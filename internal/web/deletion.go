@@ -14,6 +14,7 @@ import (
 
 // deletionData is what the page of one deletion shows.
 type deletionData struct {
+	forms
 	dependency.Deletion
 	Explained                            dependency.Explanation
 	Line                                 []lineItem
@@ -58,7 +59,7 @@ func (s *Site) deletion(r *http.Request) (view, error) {
 			data.Parts = append(data.Parts, cause.Part)
 		}
 	}
-	return view{name: "deletion", title: "Deletion of " + d.Root, about: d.ID, data: data}, nil
+	return view{name: "deletion", title: "Deletion of " + d.Root, about: d.ID, data: &data}, nil
 }
 
 // timeLine is the trail of the root as far as it tells of this deletion. Only operators may read trails; others get the times

@@ -18,6 +18,7 @@ type overviewData struct {
 	Attention, Waiting, Running, Latest []row
 	Charts                              []chart
 	OldestPending                       string
+	Operator                            bool
 }
 
 // row is a deletion in a table.
@@ -34,7 +35,8 @@ func (s *Site) overview(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := overviewData{Overview: o}
+	who, _ := dependency.CallerFrom(ctx)
+	data := overviewData{Overview: o, Operator: who.Operator}
 	if o.Flags != nil && o.Flags.Oldest != nil {
 		data.OldestPending = span(s.cfg.Now().Sub(*o.Flags.Oldest))
 	}

@@ -27,7 +27,7 @@ type picture struct {
 // box is an asset; arrow is a link, from its source to its target.
 type box struct {
 	X, Y, Width, Height, TextX, TextY int
-	ID, Label, Class                  string
+	ID, Label, Class, Fate            string
 }
 
 type arrow struct {
@@ -38,8 +38,32 @@ type arrow struct {
 // neighbour is an asset at the other end of one link.
 type neighbour struct{ id, link, class string }
 
-// draw places the dependants left and the needs right, each in the order of its list, and marks those that would go.
-func draw(a dependency.Asset, dependants dependency.Page[dependency.Dependant], going map[string]bool) picture {
+// fate is what the deletion of one asset means for others, as the class of their boxes.
+type fate string
+
+const (
+	goes   fate = "going"   // along with it
+	blocks fate = "blocker" // keeps it
+)
+
+func (f fate) words() string {
+	return map[fate]string{goes: ", would go too", blocks: ", stands in the way"}[f]
+}
+
+// fatesIn reads a plan.
+func fatesIn(p dependency.Plan) map[string]fate {
+	fates := map[string]fate{}
+	for _, a := range p.Assets {
+		fates[a.ID] = goes
+	}
+	for _, b := range p.Blockers {
+		fates[b.Asset] = blocks
+	}
+	return fates
+}
+
+// draw places the dependants left and the needs right, each in the order of its list, and marks those that have a fate.
+func draw(a dependency.Asset, dependants dependency.Page[dependency.Dependant], fates map[string]fate) picture {
 	var before, after []neighbour
 	for _, d := range dependants.Items[:min(pictureShown, len(dependants.Items))] {
 		before = append(before, neighbour{d.ID, d.Type, look(d.Status)})
@@ -49,31 +73,29 @@ func draw(a dependency.Asset, dependants dependency.Page[dependency.Dependant], 
 	}
 	rows := max(1, len(before), len(after))
 	p := picture{Width: 3*boxWidth + 2*gap + 4, Height: rows*rowHeight + 4}
-	p.Summary = number(len(dependants.Items)) + " assets depend on it, it needs " + number(len(a.Links))
+	more := ""
 	if dependants.NextCursor != "" {
-		p.Summary = "More than " + p.Summary
+		more = "more than "
 	}
-	for _, list := range [][]neighbour{before, after} {
-		for i := range list {
-			if going[list[i].id] {
-				list[i].class = "going"
-			}
-		}
-	}
-	center := p.box(1, 0, 1, a.ID, "self "+look(a.Status), rows)
+	p.Summary = "What depends on it: " + more + number(len(dependants.Items)) + ". What it needs: " + number(len(a.Links)) + "."
+	center := p.box(1, 0, 1, neighbour{id: a.ID, class: "self " + look(a.Status)}, "", rows)
 	for i, n := range before {
-		p.arrow(p.box(0, i, len(before), n.id, n.class, rows), center, n.link)
+		p.arrow(p.box(0, i, len(before), n, fates[n.id], rows), center, n.link)
 	}
 	for i, n := range after {
-		p.arrow(center, p.box(2, i, len(after), n.id, n.class, rows), n.link)
+		p.arrow(center, p.box(2, i, len(after), n, fates[n.id], rows), n.link)
 	}
 	return p
 }
 
 // box adds the i-th of n boxes of a column, which is centred among the rows.
-func (p *picture) box(column, i, n int, id, class string, rows int) box {
+func (p *picture) box(column, i, n int, of neighbour, f fate, rows int) box {
+	class := of.class
+	if f != "" {
+		class = string(f)
+	}
 	b := box{X: 2 + column*(boxWidth+gap), Y: 2 + (rows-n)*rowHeight/2 + i*rowHeight + (rowHeight-boxHeight)/2, Width: boxWidth, Height: boxHeight,
-		ID: id, Label: short(safetext.Escape(id)), Class: class}
+		ID: of.id, Label: short(safetext.Escape(of.id)), Class: class, Fate: f.words()}
 	b.TextX, b.TextY = b.X+boxWidth/2, b.Y+boxHeight/2+5
 	p.Boxes = append(p.Boxes, b)
 	return b

@@ -21,12 +21,13 @@ type view struct {
 	name  string // of the template
 	title string
 	about string // the deletion that the page is about; empty: any
-	data  any
+	data  any    // a pointer where it embeds forms
 }
 
 // frame is what the layout needs around it.
 type frame struct {
 	Title, About, Version string
+	Token                 string // of forms
 	Data                  any
 	Who                   dependency.Caller
 	Known                 bool // that somebody has asked
@@ -53,18 +54,14 @@ func (s *Site) shown(show func(*http.Request) (view, error)) http.HandlerFunc {
 
 // action does something for a caller, and sends the browser to a page that shows it.
 func (s *Site) action(do func(*http.Request) (next string, err error)) http.HandlerFunc {
-	return s.known(func(w http.ResponseWriter, r *http.Request) {
-		if err := r.ParseForm(); err != nil {
-			s.refuse(w, r, problem.New(problem.InvalidRequest, "the form cannot be read: %s", err), "")
-			return
-		}
+	return s.known(s.fromOurForm(func(w http.ResponseWriter, r *http.Request) {
 		next, err := do(r)
 		if err != nil {
 			s.refuse(w, r, err, "")
 			return
 		}
 		goTo(w, next)
-	})
+	}))
 }
 
 // known lets callers in, and bounds their time.
@@ -105,7 +102,11 @@ func (s *Site) live(w http.ResponseWriter, r *http.Request) { s.admitted(s.cfg.L
 func (s *Site) render(w http.ResponseWriter, r *http.Request, status int, v view) {
 	who, known := dependency.CallerFrom(r.Context())
 	_, noCookie := r.Cookie(cookieName)
-	f := frame{Title: v.title, About: v.about, Version: s.cfg.Version, Data: v.data, Who: who, Known: known, SignedIn: known && noCookie == nil,
+	token := s.formToken(w, r)
+	if data, ok := v.data.(interface{ sign(token string) }); ok {
+		data.sign(token)
+	}
+	f := frame{Title: v.title, Token: token, About: v.about, Version: s.cfg.Version, Data: v.data, Who: who, Known: known, SignedIn: known && noCookie == nil,
 		Live: known && status == http.StatusOK}
 	var text bytes.Buffer
 	if err := s.pages[v.name].ExecuteTemplate(&text, "layout", f); err != nil {
@@ -144,6 +145,7 @@ func (s *Site) file(name, media string) http.HandlerFunc {
 
 // refusal is what the page of a refusal shows.
 type refusal struct {
+	forms
 	Status     int
 	Name       problem.Name
 	Detail     string
@@ -154,12 +156,12 @@ type refusal struct {
 // refuse shows why not; to somebody unknown, the form to sign in, which leads to next or back here.
 func (s *Site) refuse(w http.ResponseWriter, r *http.Request, err error, next string) {
 	p := s.problemOf(r, err)
-	v := view{name: "refusal", title: "Refused", data: refusal{Status: p.Name.Status(), Name: p.Name, Detail: p.Detail, Dependants: dependantsIn(p)}}
+	v := view{name: "refusal", title: "Refused", data: &refusal{Status: p.Name.Status(), Name: p.Name, Detail: p.Detail, Dependants: dependantsIn(p)}}
 	if p.Name == problem.Unauthenticated {
 		if next == "" && r.Method == http.MethodGet {
 			next = s.nextOf(r.URL.RequestURI())
 		}
-		v = view{name: "signin", title: "Sign in", data: refusal{Detail: p.Detail, Next: next}}
+		v = view{name: "signin", title: "Sign in", data: &refusal{Detail: p.Detail, Next: next}}
 		if r.URL.Path == "/" && !hasCredentials(r) { // the front door is open; what is behind it is not
 			s.render(w, r, http.StatusOK, v)
 			return

@@ -37,20 +37,20 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err, next)
 		return
 	}
-	http.SetCookie(w, s.cookie(r, base64.RawURLEncoding.EncodeToString([]byte(token)), 0))
+	http.SetCookie(w, s.cookie(r, cookieName, base64.RawURLEncoding.EncodeToString([]byte(token)), 0))
 	goTo(w, next)
 }
 
 // signOut takes the cookie away.
 func (s *Site) signOut(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, s.cookie(r, "", -1))
+	http.SetCookie(w, s.cookie(r, cookieName, "", -1))
 	goTo(w, "./")
 }
 
 // cookie has no path: the browser takes the folder of the page, below whatever prefix that lies.
-func (s *Site) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
+func (s *Site) cookie(r *http.Request, name, value string, maxAge int) *http.Cookie {
 	overTLS := r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
-	return &http.Cookie{Name: cookieName, Value: value, MaxAge: maxAge, HttpOnly: true, Secure: overTLS, SameSite: http.SameSiteStrictMode}
+	return &http.Cookie{Name: name, Value: value, MaxAge: maxAge, HttpOnly: true, Secure: overTLS, SameSite: http.SameSiteStrictMode}
 }
 
 // nextOf is where to go after signing in: one of our pages, whatever was asked for.

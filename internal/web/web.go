@@ -38,6 +38,8 @@ type Service interface {
 	dependency.OwnersAPI
 	dependency.ProofAPI
 	dependency.PlanningAPI
+	dependency.RetentionAPI
+	dependency.SweepAPI
 }
 
 // Config of a Site. All but Service, Live and Logger are required.
@@ -131,8 +133,17 @@ func (s *Site) Routes() []Route {
 		Route{http.MethodGet, "/usage", s.page(s.usage)},
 		Route{http.MethodGet, "/pending", s.page(s.pending)},
 		Route{http.MethodPost, "/replay", s.action(s.replay)},
+		Route{http.MethodPost, "/hold", s.action(s.hold)},
+		Route{http.MethodPost, "/release", s.action(s.release)},
+		Route{http.MethodGet, "/operations", s.page(forOperators(s.operations))},
+		Route{http.MethodPost, "/pause", s.action(s.pause)},
+		Route{http.MethodPost, "/resume", s.action(s.resume)},
+		Route{http.MethodGet, "/retention", s.page(forOperators(searchPage("retention", "What has expired")))},
+		Route{http.MethodPost, "/retention", s.search(s.retention)},
+		Route{http.MethodGet, "/sweep", s.page(forOperators(searchPage("sweep", "Orphans")))},
+		Route{http.MethodPost, "/sweep", s.search(s.sweep)},
 		Route{http.MethodGet, "/live", s.live},
-		Route{http.MethodPost, "/signin", s.signIn},
-		Route{http.MethodPost, "/signout", s.signOut},
+		Route{http.MethodPost, "/signin", s.fromOurForm(s.signIn)},
+		Route{http.MethodPost, "/signout", s.fromOurForm(s.signOut)},
 	)
 }

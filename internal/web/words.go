@@ -12,7 +12,7 @@ import (
 
 // helpers are the functions of the templates.
 func helpers() template.FuncMap {
-	return template.FuncMap{"show": safetext.Escape, "number": number, "moment": moment, "stamp": stamp, "word": word, "look": look, "event": event,
+	return template.FuncMap{"show": safetext.Escape, "number": number, "count": count, "moment": moment, "stamp": stamp, "word": word, "look": look, "event": event,
 		"statuses": func() []dependency.Status {
 			return []dependency.Status{dependency.Live, dependency.Deleting, dependency.Deleted}
 		}}
@@ -50,6 +50,14 @@ func number(n any) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return digits
+}
+
+// count is a number with its noun.
+func count(n any, noun string) string {
+	if digits := number(n); digits != "1" {
+		return digits + " " + noun + "s"
+	}
+	return "1 " + noun
 }
 
 // moment writes a time in UTC; stamp is the same for machines. Both take a time or a pointer to one.

@@ -195,7 +195,7 @@ func (s *Service) Pause(ctx context.Context, reason string) error {
 }
 
 // Resume is remembered.
-func (s *Service) Resume(ctx context.Context) error { 
+func (s *Service) Resume(ctx context.Context) error {
 	return s.setPaused(ctx, "Resume", func(string) *dependency.Pause { return nil })
 }
 

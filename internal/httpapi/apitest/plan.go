@@ -8,9 +8,13 @@ import (
 )
 
 // Plan names the asset, one document and one object of it; what depends on it stands in the way, or goes along. Its hash
-// tells how many assets go.
+// tells how many assets go. For Before, one of the graph alone is PlanOfGraph.
 func (s *Service) Plan(ctx context.Context, id string, r dependency.PlanRequest) (dependency.Plan, error) {
-	c, leave, err := s.enter(ctx, "Plan")
+	call := "Plan"
+	if r.GraphOnly {
+		call = "PlanOfGraph"
+	}
+	c, leave, err := s.enter(ctx, call)
 	if err != nil {
 		return dependency.Plan{}, err
 	}
