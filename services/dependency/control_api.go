@@ -65,7 +65,7 @@ type RetentionAPI interface {
 
 // SweepAPI removes what belongs to nobody.
 type SweepAPI interface {
-	// Sweep looks for orphans in all stores. With apply their deletion begins. Refusals: problem.EmptyGraph, GraphBehind,
+	// Sweep looks for orphans in all stores. With apply their deletion begins, in the background. Refusals: problem.EmptyGraph, GraphBehind,
 	// ListingFailed, and with apply ShareExceeded.
 	Sweep(ctx context.Context, apply bool) (Findings, error)
 }

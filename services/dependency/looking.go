@@ -40,12 +40,21 @@ func (s *Service) lookAll(ctx context.Context, targets []events.Target, each fun
 
 // look is one question, bounded in targets and time.
 func (s *Service) look(ctx context.Context, targets []events.Target) ([]events.Sight, error) {
-	if s.cfg.Stores == nil {
-		return nil, problem.New(problem.Unavailable, "this process does not reach the asset service").With("store", "asset service")
+	stores, err := s.stores()
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.LookTimeout)
 	defer cancel()
-	return s.cfg.Stores.Look(ctx, targets[:min(len(targets), lookChunk)])
+	return stores.Look(ctx, targets[:min(len(targets), lookChunk)])
+}
+
+// stores is the way to the asset service, if there is one.
+func (s *Service) stores() (Stores, error) {
+	if s.cfg.Stores == nil {
+		return nil, problem.New(problem.Unavailable, "this process does not reach the asset service").With("store", "asset service")
+	}
+	return s.cfg.Stores, nil
 }
 
 // lookChunk bounds the targets of one question, so that a slow store can answer it in time.

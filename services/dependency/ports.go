@@ -240,5 +240,6 @@ type MiscTx interface {
 	ReleasePlaces(ctx context.Context, assets []string) error
 	// Setting is a small durable value (the pause, the places of the policy, the receipt key); empty when never set.
 	Setting(ctx context.Context, name string) (string, error)
+	// SaveSetting writes it; whoever else writes it waits until this transaction has ended, or begins anew.
 	SaveSetting(ctx context.Context, name, value string) error
 }

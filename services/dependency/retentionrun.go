@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/tombstone-project/tombstone/problem"
 )
@@ -15,23 +14,11 @@ const expiryChunk = 50
 // RunRetention runs retention until ctx ends: at start, on the policy's schedule, when a person has asked for it, and what
 // another replica has left half done.
 func (s *Service) RunRetention(ctx context.Context) error {
-	pace := time.Minute
-	if every := s.policy.Retention.Every; every > 0 {
-		pace = min(pace, max(every/2, time.Millisecond))
-	}
-	tick := time.NewTicker(pace)
-	defer tick.Stop()
-	for atStart := true; ; atStart = false {
+	return keepUp(ctx, s.policy.Retention.Every, s.retain, func(atStart bool) {
 		if err := s.Retain(ctx, atStart); err != nil && ctx.Err() == nil {
 			s.log.Warn("retention does not come on; it goes on later", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		case <-s.retain:
-		}
-	}
+	})
 }
 
 // Retain runs what is to be run now, if anything: a run that was asked for or left half done, or one by the schedule.

@@ -239,6 +239,80 @@ func TestARunThatWasTakenOverEnds(t *testing.T) {
 	}
 }
 
+// H-55: nor does it when the other one has not come to the end yet.
+func TestARunThatGoesOnElsewhereEndsHere(t *testing.T) {
+	b := newRetention(t, scans(""))
+	b.results("r", 900)
+	g, h := &interrupted{Graph: b.graph}, &interrupted{Graph: b.graph}
+	slow, ran := b.replica(g, scans(""))
+	fast, _ := b.replica(h, scans(""))
+	if _, err := slow.Retention(b.ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	stuck := errors.New("stuck")
+	left, transactions := 4, 0
+	h.before = func() error {
+		if left--; left < 0 {
+			return stuck
+		}
+		return nil
+	}
+	g.before = func() error {
+		if transactions++; transactions == 3 {
+			b.advance(time.Hour) // it was frozen
+			if err := fast.Retain(t.Context(), false); !errors.Is(err, stuck) {
+				t.Errorf("the fast one: %v", err)
+			}
+		}
+		return nil
+	}
+	if err := slow.Retain(t.Context(), false); err != nil || ran.count(hasRun) != 0 || b.live("result") == 0 {
+		t.Errorf("%v, %d live, and the log says\n%s", err, b.live("result"), ran.text.String())
+	}
+	if transactions > 10 {
+		t.Errorf("the slow one went on for %d transactions", transactions)
+	}
+}
+
+// What somebody needs or holds by the time it would go stays, wholly or in its part (H-47).
+func TestWhatIsNeededOrHeldUnderARunStays(t *testing.T) {
+	b := newRetention(t, partsExpire)
+	done := map[string]any{"state": "done"}
+	b.putWith("check", "needed", nil)
+	b.putWith("check", "held", nil)
+	b.advance(364 * day)
+	b.putWith("check", "part", done)
+	b.putWith("check", "user", nil)
+	b.advance(7 * day)
+	g := &interrupted{Graph: b.graph}
+	s, ran := b.replica(g, partsExpire)
+	if found, err := s.Retention(b.ctx, true); err != nil || found.Total != 3 {
+		t.Fatalf("%v, %v", ids(found), err)
+	}
+	transactions := 0
+	g.before = func() error {
+		if transactions++; transactions == 2 { // all is read, and about to go
+			for _, id := range []string{"held", "part"} {
+				if err := b.Hold(b.ctx, id, "case 7"); err != nil {
+					return err
+				}
+			}
+			return b.Link(b.ctx, "user", "NEEDS", "needed")
+		}
+		return nil
+	}
+	if err := s.Retain(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	b.stays("needed", "held", "part")
+	if p := b.asset("part").Parts["raw"]; p.Status != dependency.PartPresent || len(b.flags()) != 0 {
+		t.Errorf("the part: %s, %d flags", pretty(p), len(b.flags()))
+	}
+	if ran.count("accepted=0 changed_meanwhile=0 held=2 with_dependants=1") != 1 {
+		t.Errorf("the log says\n%s", ran.text.String())
+	}
+}
+
 // H-54: a run sees all that had expired at its beginning, whatever comes and goes meanwhile, and comes to its end.
 func TestARunSeesAll(t *testing.T) {
 	b := newRetention(t, scans(""))

@@ -2,9 +2,6 @@ package dependency
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -16,9 +13,6 @@ const runClaim = time.Minute
 
 // startSpacing keeps replicas that start together from running retention one after the other.
 const startSpacing = 10 * time.Minute
-
-// errRunLost ends a run that another replica has taken over, or a person has begun anew.
-var errRunLost = errors.New("the run of retention is not ours any more")
 
 // retentionState is what is known of runs of retention.
 type retentionState struct {
@@ -32,17 +26,11 @@ type retentionState struct {
 
 // retentionRun is one run: a count first, which the share brake decides on, then page after page from its mark on.
 type retentionRun struct {
-	ID      string    `json:"id"`
-	Policy  string    `json:"policy"` // hash
-	By      string    `json:"by"`
-	Apply   bool      `json:"apply"`
-	Counted bool      `json:"counted"`
-	Began   time.Time `json:"began"`
-	Mark    walkMark  `json:"mark"`
-	Tally   runTally  `json:"tally"`
-	// Holder is the replica that runs it, until Until.
-	Holder string    `json:"holder,omitempty"`
-	Until  time.Time `json:"until"`
+	running
+	Apply   bool     `json:"apply"`
+	Counted bool     `json:"counted"`
+	Mark    walkMark `json:"mark"`
+	Tally   runTally `json:"tally"`
 }
 
 // runTally counts what a run has done.
@@ -55,35 +43,14 @@ type runTally struct {
 
 // changeRetention changes the state in a transaction; change tells whether there is anything to keep.
 func (s *Service) changeRetention(ctx context.Context, change func(tx Tx, state *retentionState) (keep bool, err error)) error {
-	return s.graph.Update(ctx, func(tx Tx) error {
-		var state retentionState
-		text, err := tx.Setting(ctx, settingRetention)
-		if err != nil {
-			return err
-		}
-		if text != "" {
-			if err := json.Unmarshal([]byte(text), &state); err != nil {
-				return fmt.Errorf("read the state of retention: %w", err)
-			}
-		}
-		keep, err := change(tx, &state)
-		if err != nil || !keep {
-			return err
-		}
-		b, err := json.Marshal(state)
-		if err != nil {
-			return err
-		}
-		return tx.SaveSetting(ctx, settingRetention, string(b))
-	})
+	return changeState(ctx, s.graph, settingRetention, change)
 }
 
 // beginRetention makes the run that was asked for by hand, in the place of one under way.
 func (s *Service) beginRetention(ctx context.Context, by string, total int) error {
 	err := s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
-		now := s.now()
-		state.Policy, state.Began = s.policy.Hash, now
-		state.Run = &retentionRun{ID: newID(), Policy: s.policy.Hash, By: by, Apply: true, Counted: true, Began: now}
+		state.Policy, state.Began = s.policy.Hash, s.now()
+		state.Run = &retentionRun{running: s.newRun(by), Apply: true, Counted: true}
 		return true, nil
 	})
 	if err != nil {
@@ -103,7 +70,7 @@ func (s *Service) takeRetention(ctx context.Context, atStart bool) (run *retenti
 		run = nil
 		now := s.now()
 		if r := state.Run; r != nil && r.Policy == s.policy.Hash {
-			if r.Holder != s.cfg.Replica && r.Until.After(now) {
+			if !r.free(s.cfg.Replica, now) {
 				return false, nil
 			}
 		} else {
@@ -116,7 +83,7 @@ func (s *Service) takeRetention(ctx context.Context, atStart bool) (run *retenti
 				state.Policy = s.policy.Hash
 			}
 			state.Began = now
-			state.Run = &retentionRun{ID: newID(), Policy: s.policy.Hash, By: "schedule", Apply: apply, Began: now}
+			state.Run = &retentionRun{running: s.newRun(bySchedule), Apply: apply}
 		}
 		state.Run.Holder, state.Run.Until = s.cfg.Replica, now.Add(runClaim)
 		mine := *state.Run
@@ -145,7 +112,7 @@ func retentionJitterOf(every time.Duration) time.Duration { return max(min(every
 func (s *Service) noteRetention(ctx context.Context, run *retentionRun) error {
 	run.Until = s.now().Add(runClaim)
 	return s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
-		if !run.holds(state.Run) {
+		if state.Run == nil || !run.holds(&state.Run.running) {
 			return false, errRunLost
 		}
 		mine := *run
@@ -157,15 +124,10 @@ func (s *Service) noteRetention(ctx context.Context, run *retentionRun) error {
 // endRetention forgets the run.
 func (s *Service) endRetention(ctx context.Context, run *retentionRun) error {
 	return s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
-		if !run.holds(state.Run) {
+		if state.Run == nil || !run.holds(&state.Run.running) {
 			return false, errRunLost
 		}
 		state.Run = nil
 		return true, nil
 	})
-}
-
-// holds tells whether the run in the graph is this one, still held by its replica.
-func (r *retentionRun) holds(kept *retentionRun) bool {
-	return kept != nil && kept.ID == r.ID && kept.Holder == r.Holder
 }

@@ -70,6 +70,7 @@ type Service struct {
 
 	retain          chan struct{} // a run of retention was asked for
 	retentionJitter time.Duration
+	sweeps          chan struct{} // a sweep was asked for
 	// batchesWoken lets RunBatches look at once.
 	batchesWoken chan struct{}
 }
@@ -106,7 +107,7 @@ func New(cfg Config) (*Service, error) {
 	s := &Service{cfg: cfg, graph: cfg.Graph, policy: cfg.Policy, log: cfg.Logger,
 		receiptKeys: &receiptKeys{graph: cfg.Graph, configured: cfg.ReceiptKey}, sent: newSentBuffer(), waiting: newWaiters(),
 		activity: newActivity(), viewers: newViewers(),
-		batchesWoken: make(chan struct{}, 1), retain: make(chan struct{}, 1), retentionJitter: cfg.Jitter(retentionJitterOf(cfg.Policy.Retention.Every))}
+		batchesWoken: make(chan struct{}, 1), retain: make(chan struct{}, 1), sweeps: make(chan struct{}, 1), retentionJitter: cfg.Jitter(retentionJitterOf(cfg.Policy.Retention.Every))}
 	// One lane each: while one transaction runs, requests gather for the next (DESIGN section 4).
 	s.puts = batch.New(cfg.MaxBatch, 1, isolate(s.put, func(err error) putResult { return putResult{err: err} }))
 	s.linkings = batch.New(cfg.MaxBatch, 1, isolate(s.link, itself))

@@ -15,188 +15,104 @@ import (
 const (
 	// sweepActor is who removes orphans, in the trail.
 	sweepActor = "sweep"
-	// sweepPage is how many nodes are read at a time.
-	sweepPage = 500
 	// surveyTimeout bounds one question to the asset service.
 	surveyTimeout = time.Minute
+	// strangersBound is how many places may be nobody's before somebody must be known to the graph.
+	strangersBound = 100
 )
 
 // Sweep looks for orphans: what lies at places of the policy and belongs to no asset; and the other way round for documents
-// that live assets should have and have not, which are only told. With apply the deletion of the orphans begins, each decided
-// again under the lock. It reads everything, page by page, and remembers only counts, the first candidates, and a number for
-// each owner.
+// that live assets should have and have not, which are only told. It reads everything, page by page, and remembers only counts,
+// the first candidates, and a number for each owner; nothing of it outlives the call. With apply the deletion of the orphans
+// begins, in pages and in the background, over restarts too, each decided again under the lock.
 //
-// It stops, and removes nothing, when the graph is empty, when an orphan is newer than everything in the graph (a backup of
-// the graph was restored), when a listing fails, or when an owner would lose too large a share.
+// It stops, and removes nothing, when the graph is empty or knows nothing of what there is, when an orphan is newer than
+// everything in the graph (a backup of the graph was restored), when a listing fails, or when an owner would lose too large a
+// share.
 func (s *Service) Sweep(ctx context.Context, apply bool) (Findings, error) {
 	by, err := operator(ctx)
 	if err != nil {
 		return Findings{}, err
 	}
-	if s.cfg.Stores == nil {
-		return Findings{}, problem.New(problem.Unavailable, "this process does not reach the asset service").With("store", "asset service")
-	}
-	w := &sweep{s: s, before: s.now().Add(-s.policy.Sweep.MinAge), owners: map[string]int{}, findings: Findings{Candidates: []Candidate{}}}
-	if err := w.census(ctx); err != nil {
+	w := &sweep{s: s, run: s.newSweep(by.Subject), candidates: []Candidate{}, turned: func(context.Context, bool) error { return nil }}
+	if err := w.count(ctx); err != nil {
 		return Findings{}, err
+	}
+	found := Findings{Candidates: w.candidates, Total: w.run.Tally.Total, Bytes: w.run.Tally.Bytes}
+	if found.ExceedsShare, err = s.exceedsShare(ctx, w.run.Tally.Owners); err != nil || !apply {
+		return found, err
+	}
+	if len(found.ExceedsShare) > 0 {
+		return Findings{}, s.shareExceeded(found.ExceedsShare)
+	}
+	w.run.enter(sweepRemoves)
+	if err := s.beginSweep(ctx, w.run); err != nil {
+		return Findings{}, err
+	}
+	found.Applied = true
+	return found, nil
+}
+
+// sweep is a run at work.
+type sweep struct {
+	s          *Service
+	run        *sweepRun
+	candidates []Candidate // the first ones
+	// turned is called after every page, with whether something was done with it; its error ends the work.
+	turned func(ctx context.Context, changed bool) error
+}
+
+// count goes through everything to its end, from where the run is.
+func (w *sweep) count(ctx context.Context) error {
+	if w.run.Phase == sweepTakesCensus {
+		if err := w.census(ctx); err != nil {
+			return err
+		}
+		w.run.enter(sweepCounts)
 	}
 	if err := w.survey(ctx, w.find); err != nil {
-		return Findings{}, err
+		return err
 	}
-	if w.findings.ExceedsShare, err = s.exceedsShare(ctx, w.owners); err != nil || !apply {
-		return w.findings, err
-	}
-	if len(w.findings.ExceedsShare) > 0 {
-		return Findings{}, s.shareExceeded(w.findings.ExceedsShare)
-	}
-	s.log.Info("orphans are removed", "by", by.Subject, "total", w.findings.Total, "bytes", w.findings.Bytes)
-	w.findings.Applied = true
-	return w.findings, w.survey(ctx, w.remove)
-}
-
-// settingSweep keeps when the schedule last began a sweep.
-const settingSweep = "sweep"
-
-// RunSweep sweeps by the policy's schedule until ctx ends; not at all when that says only by hand.
-func (s *Service) RunSweep(ctx context.Context) error {
-	every := s.policy.Sweep.Every
-	if every <= 0 {
-		<-ctx.Done()
-		return nil
-	}
-	tick := time.NewTicker(max(min(time.Minute, every/2), time.Millisecond))
-	defer tick.Stop()
-	scheduled := WithCaller(ctx, Caller{Subject: sweepActor, Operator: true})
-	for {
-		due, err := s.takeTurn(ctx, settingSweep, every)
-		if due && err == nil {
-			_, err = s.Sweep(scheduled, true)
-		}
-		if err != nil && ctx.Err() == nil {
-			s.log.Warn("the sweep did not come to its end; look at a dry run: tombstone sweep", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
-// sweep is one run.
-type sweep struct {
-	s        *Service
-	before   time.Time // what is younger stays
-	newest   string    // the greatest generation in the graph
-	findings Findings
-	owners   map[string]int // how many orphans each has
-	last     events.Lodger  // the last orphan counted: its place may go on in the next page
-}
-
-// census reads every node: the newest generation, and which live assets lack a document.
-func (w *sweep) census(ctx context.Context) error {
-	f := NodeFilter{Limit: sweepPage}
-	for {
-		var nodes []Node
-		err := w.s.graph.View(ctx, func(tx Tx) (err error) {
-			nodes, err = tx.ListNodes(ctx, f)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, n := range nodes {
-			w.newest = max(w.newest, n.Generation)
-			for _, p := range n.Parts {
-				w.newest = max(w.newest, p.Generation)
-			}
-		}
-		if err := w.missing(ctx, nodes); err != nil {
-			return err
-		}
-		if len(nodes) < f.Limit {
-			break
-		}
-		f.After = nodes[len(nodes)-1].ID
-	}
-	if w.newest == "" {
-		return problem.New(problem.EmptyGraph, "there is no asset in the graph, so that everything would be an orphan; look at TOMBSTONE_GRAPH_URI")
+	if t := w.run.Tally; t.Known == 0 && t.Unknown >= strangersBound {
+		return problem.New(problem.EmptyGraph, "the graph knows none of the assets that have something in the stores, %d at least: is TOMBSTONE_GRAPH_URI that of these stores?", t.Unknown)
 	}
 	return nil
 }
 
-// missing finds live assets whose documents are not there, in a page of nodes. Objects cannot be missed: a part may have none.
-func (w *sweep) missing(ctx context.Context, nodes []Node) error {
-	var targets []events.Target
-	for _, n := range nodes {
-		if t, ok := w.documentsOf(n); ok {
-			targets = append(targets, t)
+func (w *sweep) counted(c Candidate) {
+	if len(w.candidates) < candidatesShown {
+		w.candidates = append(w.candidates, c)
+	}
+	w.run.Tally.Total++
+	w.run.Tally.Bytes += c.Bytes
+}
+
+// orphan is something that is nobody's, and why.
+type orphan struct {
+	events.Lodger
+	why string
+}
+
+// survey goes through what is left of all shelves, and hands the old orphans of each page to each.
+func (w *sweep) survey(ctx context.Context, each func(ctx context.Context, orphans []orphan) error) error {
+	shelves, mark := w.s.policy.Shelves(), &w.run.Mark
+	for mark.Shelf < len(shelves) {
+		page, err := w.page(ctx, shelves[mark.Shelf], mark.After)
+		if err != nil {
+			return err
 		}
-	}
-	return w.s.lookAll(ctx, targets, func(i int, seen events.Sight) error {
-		w.countMissing(targets[i], seen)
-		return nil
-	})
-}
-
-// documentsOf is what to look at of a node: the documents that it should have by now.
-func (w *sweep) documentsOf(n Node) (t events.Target, ok bool) {
-	kind, known := w.s.policy.Kind(n.Kind)
-	if !known || n.Status != Live || n.Generation == "" {
-		return t, false
-	}
-	parts := map[string]string{}
-	for _, p := range kind.Parts {
-		if state := partState(n, p.Name); p.Document != nil && state.Status == PartPresent {
-			parts[p.Name] = state.Generation
+		orphans, err := w.orphans(ctx, page.Lodgers)
+		if err != nil {
+			return err
 		}
-	}
-	e := Erasure{Asset: n.ID, Kind: n.Kind, Owner: n.Owner, Generation: n.Generation, Parts: parts}
-	return targetOf(e, kind, n.Attributes), len(parts) > 0
-}
-
-// countMissing counts the documents that a sight does not tell of; what could not be looked at is not missing.
-func (w *sweep) countMissing(t events.Target, seen events.Sight) {
-	told := map[string]bool{}
-	for _, thing := range seen.Found {
-		told[thing.Part] = true
-	}
-	for _, u := range seen.Unseen {
-		told[u.Part] = true
-	}
-	for _, part := range sortedKeys(t.Parts) {
-		if !told[part] && !told[""] {
-			w.count(Candidate{Asset: t.Asset, Part: part, Reason: "the document is missing, or was not written yet; there is nothing to remove"})
+		if err := each(ctx, orphans); err != nil {
+			return err
 		}
-	}
-}
-
-func (w *sweep) count(c Candidate) {
-	if len(w.findings.Candidates) < candidatesShown {
-		w.findings.Candidates = append(w.findings.Candidates, c)
-	}
-	w.findings.Total++
-	w.findings.Bytes += c.Bytes
-}
-
-// survey goes through all shelves, and hands the old orphans of each page to each.
-func (w *sweep) survey(ctx context.Context, each func(ctx context.Context, orphans []events.Lodger, why []string) error) error {
-	for _, shelf := range w.s.policy.Shelves() {
-		for after := ""; ; {
-			page, err := w.page(ctx, shelf, after)
-			if err != nil {
-				return err
-			}
-			orphans, why, err := w.orphans(ctx, page.Lodgers)
-			if err != nil {
-				return err
-			}
-			if err := each(ctx, orphans, why); err != nil {
-				return err
-			}
-			if after = page.Next; after == "" {
-				break
-			}
+		if mark.After = page.Next; page.Next == "" {
+			mark.Shelf++
+		}
+		if err := w.turned(ctx, len(orphans) > 0 && w.run.Phase == sweepRemoves); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -204,9 +120,13 @@ func (w *sweep) survey(ctx context.Context, each func(ctx context.Context, orpha
 
 // page asks for one page of a shelf. Whatever keeps it from being whole ends the sweep: a partial listing proves nothing.
 func (w *sweep) page(ctx context.Context, shelf policy.Shelf, after string) (events.Survey, error) {
+	stores, err := w.s.stores()
+	if err != nil {
+		return events.Survey{}, err
+	}
 	limited, cancel := context.WithTimeout(ctx, surveyTimeout)
 	defer cancel()
-	page, err := w.s.cfg.Stores.Survey(limited, events.Shelf{Bucket: shelf.Bucket, Prefix: shelf.Prefix, Collection: shelf.Collection,
+	page, err := stores.Survey(limited, events.Shelf{Bucket: shelf.Bucket, Prefix: shelf.Prefix, Collection: shelf.Collection,
 		IDField: shelf.IDField, IDType: string(shelf.IDType), After: after})
 	if err == nil || errors.Is(err, problem.Unavailable) || errors.Is(err, problem.ListingFailed) || ctx.Err() != nil {
 		return page, err
@@ -214,27 +134,33 @@ func (w *sweep) page(ctx context.Context, shelf policy.Shelf, after string) (eve
 	return page, problem.New(problem.ListingFailed, "a listing broke off, so nothing was removed: %v", err)
 }
 
-// orphans picks what is nobody's and old enough out of a page, with the reason for each.
-func (w *sweep) orphans(ctx context.Context, lodgers []events.Lodger) (orphans []events.Lodger, why []string, err error) {
+// orphans picks what is nobody's and old enough out of a page.
+func (w *sweep) orphans(ctx context.Context, lodgers []events.Lodger) (orphans []orphan, err error) {
 	var nodes map[string]Node
 	err = w.s.graph.View(ctx, func(tx Tx) (err error) {
 		nodes, err = tx.Nodes(ctx, assetsOf(lodgers))
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, l := range lodgers {
-		o := orphaned(l, nodes[l.Asset])
+		n, known := nodes[l.Asset]
+		if known {
+			w.run.Tally.Known++
+		} else {
+			w.run.Tally.Unknown++
+		}
+		o := orphaned(l, n)
 		switch {
-		case o.orphan && (o.ahead || l.Generation > w.newest):
-			return nil, nil, problem.New(problem.GraphBehind,
+		case o.ahead || !known && l.Generation > w.run.Newest:
+			return nil, problem.New(problem.GraphBehind,
 				"%s holds something of asset %q that is newer than all the graph knows: was a backup of the graph restored? Nothing was removed", storeOf(l), l.Asset)
 		case o.orphan && w.old(l):
-			orphans, why = append(orphans, l), append(why, o.why)
+			orphans = append(orphans, orphan{l, o.why})
 		}
 	}
-	return orphans, why, nil
+	return orphans, nil
 }
 
 func assetsOf(lodgers []events.Lodger) (ids []string) {
@@ -254,7 +180,7 @@ func (w *sweep) old(l events.Lodger) bool {
 			at = made
 		}
 	}
-	return !at.IsZero() && at.Before(w.before)
+	return !at.IsZero() && at.Before(w.run.Before)
 }
 
 func storeOf(l events.Lodger) string {
@@ -272,15 +198,16 @@ func placeOf(l events.Lodger) string {
 }
 
 // find counts orphans. A place that goes on in the next page is counted once.
-func (w *sweep) find(_ context.Context, orphans []events.Lodger, why []string) error {
-	for i, l := range orphans {
-		if l.Bucket == w.last.Bucket && l.Collection == w.last.Collection && l.Place == w.last.Place {
-			w.findings.Bytes += l.Bytes
-			continue
+func (w *sweep) find(_ context.Context, orphans []orphan) error {
+	t := &w.run.Tally
+	for _, o := range orphans {
+		if place := storeOf(o.Lodger) + " " + o.Place; place != t.Last {
+			t.Last = place
+			t.Owners[o.Owner]++
+			w.counted(Candidate{Asset: o.Asset, Part: o.Part, Place: placeOf(o.Lodger), Reason: o.why, Bytes: o.Bytes})
+		} else {
+			t.Bytes += o.Bytes
 		}
-		w.last = l
-		w.count(Candidate{Asset: l.Asset, Part: l.Part, Place: placeOf(l), Reason: why[i], Bytes: l.Bytes})
-		w.owners[l.Owner]++
 	}
 	return nil
 }

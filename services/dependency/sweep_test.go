@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -83,10 +82,14 @@ func (b *bench) objects(id, generation string, bytes int64) events.Lodger {
 		Things: 1, Bytes: bytes, Written: b.now().Add(-100 * time.Hour)}
 }
 
+// sweep is one by hand, with all that it does in the background.
 func (b *bench) sweep(apply bool) dependency.Findings {
 	b.t.Helper()
 	found, err := b.Sweep(b.ctx, apply)
-	if err != nil {
+	if err != nil || found.Applied != apply {
+		b.t.Fatalf("applied %t, %v", found.Applied, err)
+	}
+	if err := b.Tidy(b.t.Context()); err != nil {
 		b.t.Fatal(err)
 	}
 	return found
@@ -309,34 +312,5 @@ func TestAnOrphanThatIsCreatedMeanwhileStays(t *testing.T) {
 	}
 	if n := len(b.flags()); n != 0 {
 		t.Errorf("%d flags", n)
-	}
-}
-
-func TestTheSweepRunsByItsScheduleOnceForAllReplicas(t *testing.T) {
-	s := &stock{pages: map[string][][]events.Lodger{}}
-	b := benchWith(t, openGraph(t), policyText+"sweep: {every: 24h}\n", func(c *dependency.Config) { c.Stores = s })
-	b.advance(time.Since(b.now()) + 100*time.Hour)
-	b.create("bare", "something")
-	s.pages["assets"] = [][]events.Lodger{{b.objects("ghost", generationAt(time.Hour), 1)}}
-	surveyed := make(chan struct{}, 100)
-	s.asked = func(shelf events.Shelf) {
-		if shelf.Prefix == "payload/" {
-			surveyed <- struct{}{}
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	for range 3 {
-		running.Go(func() {
-			if err := b.RunSweep(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	eventually(t, func() bool { return len(b.flags()) == 1 })
-	cancel()
-	running.Wait()
-	if n := len(surveyed); n != 2 { // to count, and to remove
-		t.Errorf("%d surveys", n)
 	}
 }

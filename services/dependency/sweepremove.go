@@ -16,7 +16,7 @@ const removeChunk = 100
 
 // remove begins the deletion of orphans, by the same saga as every other: so that each is decided under the lock, listed
 // before the graph is asked, seen to be absent, and told in a trail.
-func (w *sweep) remove(ctx context.Context, orphans []events.Lodger, _ []string) error {
+func (w *sweep) remove(ctx context.Context, orphans []orphan) error {
 	for chunk := range slices.Chunk(orphans, removeChunk) {
 		if err := w.begin(ctx, chunk); err != nil {
 			return err
@@ -25,31 +25,45 @@ func (w *sweep) remove(ctx context.Context, orphans []events.Lodger, _ []string)
 	return nil
 }
 
-func (w *sweep) begin(ctx context.Context, orphans []events.Lodger) error {
+func (w *sweep) begin(ctx context.Context, orphans []orphan) error {
+	var assets []string
+	for _, o := range orphans {
+		assets = append(assets, o.Asset)
+	}
+	assets = distinct(assets)
 	var accepted acceptedWork
+	var taken int
 	err := w.s.graph.Update(ctx, func(tx Tx) error {
-		accepted = acceptedWork{}
+		accepted, taken = acceptedWork{}, 0
 		aw := &acceptWorld{world: newWorld(tx, w.s.now()), s: w.s, running: map[string]DeletionRecord{}}
-		if err := aw.load(ctx, Locks{Assets: assetsOf(orphans)}); err != nil {
+		if err := aw.load(ctx, Locks{Assets: assets}); err != nil {
 			return err
 		}
-		var err error
+		state, err := readState[sweepState](ctx, tx, settingSweep)
+		if err != nil {
+			return err
+		}
+		if err := w.run.ours(state); err != nil {
+			return err
+		}
 		if _, aw.paused, err = paused(ctx, tx); err != nil {
 			return err
 		}
-		sequences, err := tx.LastSequences(ctx, assetsOf(orphans)) // the trail of one whose tombstone was purged is there still
+		sequences, err := tx.LastSequences(ctx, assets) // the trail of one whose tombstone was purged is there still
 		if err != nil {
 			return err
 		}
 		for _, l := range orphans {
-			if o := orphaned(l, aw.nodes[l.Asset]); o.orphan && !o.ahead {
-				aw.takeOrphan(l, "orphan: "+o.why, sequences[l.Asset])
+			if o := orphaned(l.Lodger, aw.nodes[l.Asset]); o.orphan && !o.ahead {
+				aw.takeOrphan(l.Lodger, "orphan: "+o.why, sequences[l.Asset])
+				taken++
 			}
 		}
 		accepted.add(aw.world)
 		return aw.flush(ctx)
 	})
 	if err == nil {
+		w.run.Tally.Removed += taken
 		w.s.handOver(accepted)
 	}
 	return err

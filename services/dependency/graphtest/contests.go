@@ -104,6 +104,24 @@ func testKeyRace(t *testing.T, g dependency.Graph) {
 	}
 }
 
+// testTurns: who writes a setting is alone until the end of its transaction, so what it reads then stays.
+func testTurns(t *testing.T, g dependency.Graph) {
+	for round := range rounds(60) {
+		turn := fmt.Sprintf("turn-%d", round)
+		saw := contest(t, g, contenders(6), func(ctx context.Context, tx dependency.Tx, me string) (string, error) {
+			if err := tx.SaveSetting(ctx, "turns", "-"); err != nil {
+				return "", err
+			}
+			if holder, err := tx.Setting(ctx, turn); holder != "" || err != nil {
+				return holder, err
+			}
+			return me, tx.SaveSetting(ctx, turn, me)
+		})
+		holder := read(t, g, func(ctx context.Context, tx dependency.Tx) (string, error) { return tx.Setting(ctx, turn) })
+		oneHolder(t, holder, saw)
+	}
+}
+
 // testAppenders: the unique sequence decides between appenders, and the loser looks again.
 func testAppenders(t *testing.T, g dependency.Graph) {
 	const appenders = 3

@@ -15,6 +15,7 @@ func testRaces(t *testing.T, g dependency.Graph) {
 	t.Run("of several creators of one id one wins and the others see it", func(t *testing.T) { testCreators(t, g) })
 	t.Run("of several holders of one place one wins and the others see it", func(t *testing.T) { testPlaceRace(t, g) })
 	t.Run("of several requests with one key one wins and the others see it", func(t *testing.T) { testKeyRace(t, g) })
+	t.Run("who writes a setting is alone with it until its end", func(t *testing.T) { testTurns(t, g) })
 	t.Run("appenders without a lock number densely", func(t *testing.T) { testAppenders(t, g) })
 	t.Run("counters add up", func(t *testing.T) { testCounters(t, g) })
 	t.Run("the lock of an owner keeps a quota, also before its first asset", func(t *testing.T) { testQuota(t, g) })
