@@ -110,6 +110,8 @@ func TestRefusedValues(t *testing.T) {
 		{"a share that is no number", "limits: {max_share_per_owner: ‸.nan}" + item, "max_share_per_owner is a number; write a number from 0 to 1, like 0.25"},
 		{"a first run of another sort", "retention: {first_run: ‸wet}" + item, `first_run is "wet"; write dry or apply`},
 		{"a canary without bucket", "canary: ‸{every: 1m}" + item, "canary has no bucket; write bucket: NAME, or every: 0"},
+		{"a canary among objects of assets", "canary: ‸{every: 1m, bucket: files}\n" + `kinds: {item: {parts: {file: {blobs: {bucket: files, prefix: "{owner}/{id}/{generation}/"}}}}}`,
+			"in bucket files, part item/file could be at the same place as the canary, whose keys begin with NAMESPACE-canary/; use another bucket"},
 		{"yes for true", `kinds: {a: {parts: {x: {blobs: {bucket: one, key: "{id}", unfenced: ‸yes}}}}}`, `unfenced is "yes"; write true or false`},
 	})
 }

@@ -17,10 +17,14 @@ type recordedPlace struct {
 }
 
 // Places gives the places of every part in a form to be kept: "kind/part" → JSON array, the present place first, then
-// the former ones. It is what GuardPlaces of a later policy compares with.
+// the former ones. It is what GuardPlaces of a later policy compares with. Those of the canary are not among them: they move
+// with its bucket.
 func (p *Policy) Places() map[string]string {
 	out := map[string]string{}
 	for name, kind := range p.Kinds {
+		if kind.Internal {
+			continue
+		}
 		for _, part := range kind.Parts {
 			text, err := json.Marshal(part.recorded())
 			if err != nil {

@@ -34,6 +34,7 @@ func Parse(file string, text []byte) (*Policy, error) {
 	if root := r.root(tree); root != nil {
 		r.readPolicy(root)
 		r.checkCollisions()
+		r.checkCanary()
 	}
 	if len(r.faults) > 0 {
 		return nil, r.faults.sorted()

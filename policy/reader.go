@@ -15,6 +15,7 @@ type reader struct {
 	policy *Policy
 	faults Faults
 	places []readPlace // every place, in the order of the text
+	canary ast.Node    // the section; nil when there is none
 }
 
 // fault notes what is wrong with a node, at its start.

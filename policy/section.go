@@ -155,6 +155,7 @@ func (r *reader) readGrants(n ast.Node) {
 
 func (r *reader) readCanary(n ast.Node) {
 	c := &r.policy.Canary
+	r.canary = n
 	r.fields(n, "canary",
 		field{"every", r.duration(&c.Every, "every", 0)},
 		field{"bucket", r.bucket(&c.Bucket)})

@@ -118,6 +118,8 @@ type Kind struct {
 	Grace     time.Duration
 	Parts     []*Part // in the order in which they are erased
 	Retention *Retention
+	// Internal: it is the product's own, and nobody else may create assets of it.
+	Internal bool `json:"-"`
 }
 
 // Part is one piece of an asset outside the graph: exactly one of Document and Blobs is set.

@@ -60,7 +60,7 @@ func Serve(ctx context.Context, cfg config.Config, role Role, info Info, log *sl
 	if err != nil {
 		return err
 	}
-	if err := checkNamespace(cfg, p); err != nil {
+	if p, err = namespaced(cfg, p); err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", cfg.Listen)
@@ -76,14 +76,15 @@ func Serve(ctx context.Context, cfg config.Config, role Role, info Info, log *sl
 	return proc.run(ctx, listener)
 }
 
-// checkNamespace refuses a policy whose documents would lie among our own collections.
-func checkNamespace(cfg config.Config, p *policy.Policy) error {
+// namespaced is the policy with the canary's kind, whose names begin with the namespace. It refuses one whose documents would
+// lie among our own collections.
+func namespaced(cfg config.Config, p *policy.Policy) (*policy.Policy, error) {
 	for _, c := range p.Collections() {
 		if strings.HasPrefix(c, cfg.Namespace+"_") {
-			return fmt.Errorf("policy: collection %q begins with the namespace %q, which is for Tombstone's own; rename one of them", c, cfg.Namespace)
+			return nil, fmt.Errorf("policy: collection %q begins with the namespace %q, which is for Tombstone's own; rename one of them", c, cfg.Namespace)
 		}
 	}
-	return nil
+	return p.WithCanary(cfg.Namespace)
 }
 
 // requirements are the settings that a role cannot do without.

@@ -37,16 +37,18 @@ func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Polic
 		}
 	}
 	var deps *dependency.Service
+	var assets *asset.Service
 	if role.dependency() {
-		var looker dependency.Stores = storesrpc.Dial(bus.conn, proc.names, proc.lookTimeout())
+		remote := storesrpc.Dial(bus.conn, proc.names, proc.lookTimeout())
+		looker, plant := dependency.Stores(remote), remote.Plant
 		if role.asset() {
 			looker = asset.NewInspector(stores)
+			plant = func(ctx context.Context, id string) error { return assets.Plant(ctx, id) }
 		}
-		if deps, err = proc.dependencyService(ctx, bus, looker); err != nil {
+		if deps, err = proc.dependencyService(ctx, bus, looker, plant); err != nil {
 			return nil, errors.Join(err, proc.close())
 		}
 	}
-	var assets *asset.Service
 	if role.asset() {
 		stores.Gate = deps
 		if deps == nil {

@@ -45,21 +45,22 @@ func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.
 
 // assetService adds the parts of the asset service. The configuration has its gate by now.
 func (p *process) assetService(b *bus, c asset.Config) *asset.Service {
+	service := asset.NewService(c)
 	eraser := asset.NewEraser(p.metrics.Stores(c))
 	worker := saga.Worker{Name: "erase", Subscriber: p.metrics.Subscriber(b.Commands()), Handle: eraser.HandleMessage, Park: eraser.Park, InFlight: erasing, Grace: handBack, Logger: p.log}
 	checked := make(chan struct{})
 	p.part("blobs", p.prepare("blobs", func(ctx context.Context) error { return p.checkBuckets(ctx, c) }, checked))
 	p.part("erase", after(worker.Run, checked, b.prepared))
 	if !p.role.dependency() {
-		p.part("stores", p.serveStores(b, asset.NewInspector(c)))
+		p.part("stores", p.serveStores(b, asset.NewInspector(c), service.Plant))
 	}
-	return asset.NewService(c)
+	return service
 }
 
 // serveStores answers the dependency service's questions over NATS.
-func (p *process) serveStores(b *bus, stores dependency.Stores) func(context.Context) error {
+func (p *process) serveStores(b *bus, stores dependency.Stores, plant func(context.Context, string) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		stop, err := storesrpc.Serve(b.conn, p.names, stores, p.log)
+		stop, err := storesrpc.Serve(b.conn, p.names, stores, plant, p.log)
 		if err != nil {
 			return err
 		}

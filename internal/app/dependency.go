@@ -10,7 +10,7 @@ import (
 )
 
 // dependencyService adds the parts of the dependency service.
-func (p *process) dependencyService(ctx context.Context, b *bus, stores dependency.Stores) (*dependency.Service, error) {
+func (p *process) dependencyService(ctx context.Context, b *bus, stores dependency.Stores, plant func(context.Context, string) error) (*dependency.Service, error) {
 	graph, err := openGraph(ctx, p.cfg, p.policy)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	}
 	var commands, feed *saga.Relay
 	deps, err := dependency.New(dependency.Config{Graph: graph, Policy: p.policy, Names: p.names, Logger: p.log, ReceiptKey: key,
-		Stores: stores, LookTimeout: p.lookTimeout(), Meter: p.metrics,
+		Stores: stores, Plant: plant, LookTimeout: p.lookTimeout(), Meter: p.metrics,
 		SendCommands: func(f []saga.Flag) { commands.Send(f) },
 		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
 		Nudge:        func() { commands.Nudge() }})
@@ -54,6 +54,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	p.part("sweep", after(deps.RunSweep, prepared))
 	p.part("stalled", after(deps.RunStalled, prepared))
 	p.part("purge", after(deps.RunPurge, prepared))
+	p.part("canary", after(deps.RunCanary, prepared))
 	p.part("batches", after(deps.RunBatches, prepared))
 	p.part("reports", after(reports.Run, prepared, b.prepared))
 	p.part("lost streams", after(b.watch(p, deps), prepared, b.prepared))

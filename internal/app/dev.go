@@ -59,7 +59,7 @@ func Dev(ctx context.Context, o DevOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := checkNamespace(o.Config, p); err != nil {
+	if p, err = namespaced(o.Config, p); err != nil {
 		return err
 	}
 	dir, clean, err := dataFolder(o.Data)

@@ -255,6 +255,10 @@ func (t *tx) ReleasePlaces(ctx context.Context, assets []string) error {
 	return t.run("ReleasePlaces", len(assets), func() error { return t.Tx.ReleasePlaces(ctx, assets) })
 }
 
+func (t *tx) Forget(ctx context.Context, assets, deletions []string) error {
+	return t.run("Forget", len(assets)+len(deletions), func() error { return t.Tx.Forget(ctx, assets, deletions) })
+}
+
 func (t *tx) Setting(ctx context.Context, name string) (string, error) {
 	return read(t, "Setting", 1, func() (string, error) { return t.Tx.Setting(ctx, name) })
 }

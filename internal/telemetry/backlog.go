@@ -21,7 +21,7 @@ const (
 type backlog struct {
 	read func(context.Context) (dependency.Backlog, error)
 
-	flags, oldestFlag, oldest, stalled, blocked *prometheus.Desc
+	flags, oldestFlag, oldest, stalled, blocked, canary, canaryEvery *prometheus.Desc
 
 	mu   sync.Mutex
 	at   time.Time
@@ -35,17 +35,19 @@ func (m *Metrics) Backlog(read func(context.Context) (dependency.Backlog, error)
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return m.registerer.Register(&backlog{read: read,
-		flags:      gauge("tombstone_pending_flags", "Commands that the broker is not known to have, those that are not due yet included."),
-		oldestFlag: gauge("tombstone_oldest_pending_seconds", "Age of the oldest of them that is due; 0: none."),
-		oldest:     gauge("tombstone_oldest_incomplete_seconds", "Time since the oldest deletion that is deleting was due; 0: none."),
-		stalled:    gauge("tombstone_stalled", "Deletions that are not completed stalled_after after they were due."),
-		blocked:    gauge("tombstone_blocked", "Deletions that something blocks, by reason.", "reason"),
+		flags:       gauge("tombstone_pending_flags", "Commands that the broker is not known to have, those that are not due yet included."),
+		oldestFlag:  gauge("tombstone_oldest_pending_seconds", "Age of the oldest of them that is due; 0: none."),
+		oldest:      gauge("tombstone_oldest_incomplete_seconds", "Time since the oldest deletion that is deleting was due; 0: none."),
+		stalled:     gauge("tombstone_stalled", "Deletions that are not completed stalled_after after they were due."),
+		blocked:     gauge("tombstone_blocked", "Deletions that something blocks, by reason.", "reason"),
+		canary:      gauge("tombstone_canary_seconds", "Time since the last canary went the whole way: created, written, deleted, seen to be absent."),
+		canaryEvery: gauge("tombstone_canary_interval_seconds", "How often a canary begins, by the policy."),
 	})
 }
 
 // Describe names the gauges.
 func (b *backlog) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{b.flags, b.oldestFlag, b.oldest, b.stalled, b.blocked} {
+	for _, d := range []*prometheus.Desc{b.flags, b.oldestFlag, b.oldest, b.stalled, b.blocked, b.canary, b.canaryEvery} {
 		out <- d
 	}
 }
@@ -65,6 +67,10 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 	gauge(b.stalled, float64(now.Stalled))
 	for reason, n := range now.Blocked {
 		gauge(b.blocked, float64(n), reason)
+	}
+	if now.CanaryEvery > 0 {
+		gauge(b.canary, now.Canary.Seconds())
+		gauge(b.canaryEvery, now.CanaryEvery.Seconds())
 	}
 }
 

@@ -46,17 +46,19 @@ func TestWhatWaitsIsReadAtAScrapeAndLeftOutWithoutAGraph(t *testing.T) {
 	r := prometheus.NewRegistry()
 	var err error
 	reads := 0
+	every := 10 * time.Minute
 	read := func(context.Context) (dependency.Backlog, error) {
 		reads++
 		return dependency.Backlog{Pending: 7, OldestPending: 90 * time.Second, OldestIncomplete: time.Hour, Stalled: 2,
-			Blocked: map[string]int{"bucket-missing": 3, "object-locked": 1}}, err
+			Blocked: map[string]int{"bucket-missing": 3, "object-locked": 1}, Canary: 5 * time.Minute, CanaryEvery: every}, err
 	}
 	if err := telemetry.New(r).Backlog(read); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"tombstone_blocked", "tombstone_oldest_incomplete_seconds", "tombstone_oldest_pending_seconds", "tombstone_pending_flags", "tombstone_stalled"}
+	names := []string{"tombstone_blocked", "tombstone_canary_interval_seconds", "tombstone_canary_seconds", "tombstone_oldest_incomplete_seconds", "tombstone_oldest_pending_seconds", "tombstone_pending_flags", "tombstone_stalled"}
 	text := []string{
-		`tombstone_blocked{reason="bucket-missing"} 3`, `tombstone_blocked{reason="object-locked"} 1`, "tombstone_oldest_incomplete_seconds 3600",
+		`tombstone_blocked{reason="bucket-missing"} 3`, `tombstone_blocked{reason="object-locked"} 1`,
+		"tombstone_canary_interval_seconds 600", "tombstone_canary_seconds 300", "tombstone_oldest_incomplete_seconds 3600",
 		"tombstone_oldest_pending_seconds 90", "tombstone_pending_flags 7", "tombstone_stalled 2",
 	}
 	wants(t, r, text, names...)
@@ -64,6 +66,13 @@ func TestWhatWaitsIsReadAtAScrapeAndLeftOutWithoutAGraph(t *testing.T) {
 	if reads == 0 {
 		t.Error("nobody read")
 	}
+	every = 0
+	none := prometheus.NewRegistry()
+	if err := telemetry.New(none).Backlog(read); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, none, nil, "tombstone_canary_interval_seconds", "tombstone_canary_seconds")
+
 	err = errors.New("no graph")
 	other := prometheus.NewRegistry()
 	if err := telemetry.New(other).Backlog(read); err != nil {

@@ -46,6 +46,8 @@ type Backlog struct {
 	OldestIncomplete time.Duration  // since the oldest deletion that is deleting was due; 0: none
 	Stalled          int            // deletions
 	Blocked          map[string]int // deletions by reason
+	// Canary is the time since the last canary went through, CanaryEvery how often one begins; 0: there is none.
+	Canary, CanaryEvery time.Duration
 }
 
 // Backlog looks at what waits, by a few queries whose cost does not grow with what is done.
@@ -59,6 +61,11 @@ func (s *Service) Backlog(ctx context.Context) (b Backlog, err error) {
 		incomplete, err := tx.CountIncomplete(ctx, now.Add(-s.policy.StalledAfter))
 		b = Backlog{Pending: pending, OldestPending: age(now, oldest), OldestIncomplete: age(now, incomplete.Oldest), Stalled: incomplete.Stalled,
 			Blocked: incomplete.Blocked}
+		if err != nil || !s.hasCanary() {
+			return err
+		}
+		b.CanaryEvery = s.policy.Canary.Every
+		b.Canary, err = s.canaryAge(ctx, tx, now)
 		return err
 	})
 	return b, err

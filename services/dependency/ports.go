@@ -238,6 +238,9 @@ type MiscTx interface {
 	// SavePlaces gives places to assets. A place has one holder: where another transaction was faster, Update runs fn again.
 	SavePlaces(ctx context.Context, holders map[string]string) error
 	ReleasePlaces(ctx context.Context, assets []string) error
+	// Forget removes the trails of assets, and deletions with their erasures, without a trace. It is for the canary alone: of
+	// everything else these are kept for ever. What is not there is fine.
+	Forget(ctx context.Context, assets, deletions []string) error
 	// Setting is a small durable value (the pause, the places of the policy, the receipt key); empty when never set.
 	Setting(ctx context.Context, name string) (string, error)
 	// SaveSetting writes it; whoever else writes it waits until this transaction has ended, or begins anew.

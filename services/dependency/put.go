@@ -63,6 +63,9 @@ func (s *Service) checkPut(by Caller, id string, put Put) (putItem, error) {
 		return item, problem.New(problem.UnknownKind, "the policy has no kind %q; it has %s", put.Kind, quoteAll(slices.Sorted(maps.Keys(s.policy.Kinds)))).At("kind")
 	}
 	item.kind = kind
+	if err := refuseInternal(by, item); err != nil {
+		return item, err
+	}
 	if put.Bytes != nil && (*put.Bytes < 0 || *put.Bytes > maxAssetBytes) {
 		return item, problem.New(problem.InvalidRequest, "bytes is %d; send 0 to %d (1 PiB)", *put.Bytes, int64(maxAssetBytes)).At("bytes")
 	}

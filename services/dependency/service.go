@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"context"
 	"crypto/ed25519"
 	"errors"
 	"log/slog"
@@ -41,6 +42,8 @@ type Config struct {
 	Nudge func()
 	// Stores is the way to the asset service; nil: what needs it answers problem.Unavailable.
 	Stores Stores
+	// Plant has the asset service write the content of a canary; nil: there is no canary.
+	Plant func(ctx context.Context, asset string) error
 	// LookTimeout bounds one question to Stores; default 5 s.
 	LookTimeout time.Duration
 }

@@ -13,6 +13,7 @@ func testMisc(t *testing.T, g dependency.Graph) {
 	t.Run("usage is the sum of what was added", func(t *testing.T) { testUsage(t, g) })
 	t.Run("keys are remembered for a subject", func(t *testing.T) { testKeys(t, g) })
 	t.Run("a place has one holder", func(t *testing.T) { testPlaces(t, g) })
+	t.Run("what is forgotten leaves no trace, and all else stays", func(t *testing.T) { testForget(t, g) })
 	t.Run("settings are kept", func(t *testing.T) { testSettings(t, g) })
 }
 
@@ -142,4 +143,32 @@ func testSettings(t *testing.T, g dependency.Graph) {
 		same(t, value, setting("pause"))
 	}
 	same(t, "", setting("PAUSE"))
+}
+
+func testForget(t *testing.T, g dependency.Graph) {
+	var records []any
+	stays, goes := deletion("stays", "forgetful", dependency.Deleted), map[string]dependency.DeletionRecord{}
+	for _, asset := range oddIDs {
+		d := deletion(asset, "forgetful", dependency.Deleted)
+		goes[asset] = d
+		records = append(records, d, erasure(d.ID, asset, 0), erasure(d.ID, "other", 1), entry("forgotten "+asset, 1), entry("forgotten "+asset, 2))
+	}
+	save(t, g, append(records, stays, erasure(stays.ID, "stays", 0), entry("forgotten-not", 1))...)
+	assets, deletions := []string{"never-was"}, []string{newID()}
+	for asset, d := range goes {
+		assets, deletions = append(assets, "forgotten "+asset), append(deletions, d.ID)
+	}
+	for range 2 { // again
+		update(t, g, func(ctx context.Context, tx dependency.Tx) error { return tx.Forget(ctx, assets, deletions) })
+	}
+	for asset, d := range goes {
+		same(t, 0, len(trail(t, g, "forgotten "+asset)))
+		same(t, 0, len(erasedAssets(t, g, d.ID)))
+	}
+	found := read(t, g, func(ctx context.Context, tx dependency.Tx) (map[string]dependency.DeletionRecord, error) {
+		return tx.Deletions(ctx, append(deletions, stays.ID))
+	})
+	same(t, map[string]dependency.DeletionRecord{stays.ID: stays}, found)
+	same(t, []string{"stays"}, erasedAssets(t, g, stays.ID))
+	same(t, 1, len(trail(t, g, "forgotten-not")))
 }

@@ -30,6 +30,7 @@ func testEmptyCalls(t *testing.T, g dependency.Graph) {
 			func() error { return tx.Lock(ctx, dependency.Locks{}) },
 			func() error { return tx.SaveNodes(ctx, nil) },
 			func() error { return tx.RemoveNodes(ctx, nil) },
+			func() error { return tx.Forget(ctx, nil, nil) },
 			func() error { return tx.SaveLinks(ctx, nil) },
 			func() error { return tx.RemoveLinks(ctx, nil) },
 			func() error { return none(tx.Unlink(ctx, nil, 10)) },

@@ -139,3 +139,23 @@ func (t *tx) SaveSetting(ctx context.Context, name, value string) error {
 	}
 	return t.write(ctx, "save a setting", verb+" (s:GraphSetting {name: $name}) SET s.value = $value", params{"name": name, "value": value})
 }
+
+// Forget removes the trails of assets, and deletions with their erasures.
+func (t *tx) Forget(ctx context.Context, assets, deletions []string) error {
+	for _, remove := range []struct {
+		what, statement string
+		ids             []string
+	}{
+		{"forget trails", "UNWIND $ids AS id MATCH (e:AuditEntry) WHERE e.asset = id AND e.sequence > 0 DELETE e", assets},
+		{"forget erasures", "UNWIND $ids AS id MATCH (e:Erasure) WHERE e.deletion = id AND e.position > -1 DETACH DELETE e", deletions},
+		{"forget deletions", "UNWIND $ids AS id MATCH (d:Deletion {id: id}) DETACH DELETE d", deletions},
+	} {
+		if len(remove.ids) == 0 {
+			continue
+		}
+		if err := t.write(ctx, remove.what, remove.statement, params{"ids": inOrder(remove.ids)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

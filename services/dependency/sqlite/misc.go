@@ -105,3 +105,20 @@ func (t *tx) SaveSetting(ctx context.Context, name, value string) error {
 	_, err := t.change(ctx, "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value)
 	return err
 }
+
+// Forget removes the trails of assets, and deletions with their erasures.
+func (t *tx) Forget(ctx context.Context, assets, deletions []string) error {
+	for _, remove := range []struct {
+		statement string
+		ids       []string
+	}{
+		{"DELETE FROM entries WHERE asset IN (SELECT value FROM json_each(?))", assets},
+		{"DELETE FROM erasures WHERE deletion IN (SELECT value FROM json_each(?))", deletions},
+		{"DELETE FROM deletions WHERE id IN (SELECT value FROM json_each(?))", deletions},
+	} {
+		if _, err := t.change(ctx, remove.statement, list(remove.ids)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -17,11 +17,12 @@ import (
 	"github.com/tombstone-project/tombstone/services/rpc"
 )
 
-// The service and its endpoint.
+// The service and its endpoints.
 const (
 	service        = "stores"
 	endpointLook   = "look"
 	endpointSurvey = "survey"
+	endpointPlant  = "plant"
 )
 
 // maxTargets bounds one request.
@@ -37,9 +38,14 @@ type lookReply struct {
 	Sights []json.RawMessage `json:"sights"` // events.Sight
 }
 
-// Serve answers questions about the namespace of names with stores, sharing them with every other process that does. stop
+// plantRequest names the canary whose content is to be written.
+type plantRequest struct {
+	Asset string `json:"asset"`
+}
+
+// Serve answers questions about the namespace of names with stores, and has plant write canaries, sharing the work with every other process that does. stop
 // takes no more, waits until those in hand are answered, and must be called once.
-func Serve(nc *nats.Conn, names events.Names, stores dependency.Stores, logger *slog.Logger) (stop func() error, err error) {
+func Serve(nc *nats.Conn, names events.Names, stores dependency.Stores, plant func(ctx context.Context, asset string) error, logger *slog.Logger) (stop func() error, err error) {
 	look := func(ctx context.Context, request []byte) (any, error) {
 		var asked struct {
 			Targets []events.Target `json:"targets"`
@@ -55,7 +61,7 @@ func Serve(nc *nats.Conn, names events.Names, stores dependency.Stores, logger *
 		return lookReply{fitting}, err
 	}
 	return rpc.Serve(nc, names, rpc.Service{Name: service, Description: "Tells the dependency service what lies in the stores.",
-		Endpoints: map[string]rpc.Handler{endpointLook: look, endpointSurvey: survey(stores)}, Log: logger})
+		Endpoints: map[string]rpc.Handler{endpointLook: look, endpointSurvey: survey(stores), endpointPlant: planting(plant)}, Log: logger})
 }
 
 func survey(stores dependency.Stores) rpc.Handler {
@@ -65,6 +71,16 @@ func survey(stores dependency.Stores) rpc.Handler {
 			return nil, problem.New(problem.InvalidRequest, "not a shelf: %v", err)
 		}
 		return stores.Survey(ctx, shelf)
+	}
+}
+
+func planting(plant func(ctx context.Context, asset string) error) rpc.Handler {
+	return func(ctx context.Context, request []byte) (any, error) {
+		var asked plantRequest
+		if err := json.Unmarshal(request, &asked); err != nil {
+			return nil, problem.New(problem.InvalidRequest, "not an asset: %v", err)
+		}
+		return struct{}{}, plant(ctx, asked.Asset)
 	}
 }
 
@@ -101,4 +117,9 @@ func (c *Client) Look(ctx context.Context, targets []events.Target) ([]events.Si
 func (c *Client) Survey(ctx context.Context, shelf events.Shelf) (out events.Survey, err error) {
 	err = c.rpc.Call(ctx, service+"."+endpointSurvey, shelf, &out)
 	return out, err
+}
+
+// Plant has the content of a canary written.
+func (c *Client) Plant(ctx context.Context, asset string) error {
+	return c.rpc.Call(ctx, service+"."+endpointPlant, plantRequest{asset}, &struct{}{})
 }

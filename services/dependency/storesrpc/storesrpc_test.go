@@ -63,9 +63,14 @@ func broker(t *testing.T) func() *nats.Conn {
 // serve lends stores to a broker and dials them.
 func serve(t *testing.T, stores dependency.Stores) *storesrpc.Client {
 	t.Helper()
+	return servePlanting(t, stores, nil)
+}
+
+func servePlanting(t *testing.T, stores dependency.Stores, plant func(context.Context, string) error) *storesrpc.Client {
+	t.Helper()
 	connect := broker(t)
 	nc := connect()
-	stop, err := storesrpc.Serve(nc, names, stores, slog.New(slog.DiscardHandler))
+	stop, err := storesrpc.Serve(nc, names, stores, plant, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,5 +176,24 @@ func TestRefusalsArriveAndNoAnswerIsUnavailable(t *testing.T) {
 	_, err = alone.Look(t.Context(), []events.Target{{Asset: "a"}})
 	if p := problem.As(err); p == nil || p.Name != problem.Unavailable || p.Members["store"] != "asset service" {
 		t.Errorf("nobody serves: %v", err)
+	}
+}
+
+func TestACanaryIsPlantedThere(t *testing.T) {
+	var planted []string
+	var fail error
+	client := servePlanting(t, nil, func(_ context.Context, asset string) error {
+		planted = append(planted, asset)
+		return fail
+	})
+	if err := client.Plant(t.Context(), "tombstone-canary-🦊"); err != nil {
+		t.Fatal(err)
+	}
+	fail = problem.New(problem.Unavailable, "closed")
+	if err := client.Plant(t.Context(), "again"); !errors.Is(err, problem.Unavailable) {
+		t.Errorf("a store that is away: %v", err)
+	}
+	if diff := cmp.Diff([]string{"tombstone-canary-🦊", "again"}, planted); diff != "" {
+		t.Error(diff)
 	}
 }
