@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tombstone-project/tombstone/internal/safetext"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -54,11 +55,13 @@ func (c *auditCmd) Run(p *program) error {
 
 // printLines prints each item as a line of JSON.
 func printLines[T any](p *program, items []T) {
-	lines := json.NewEncoder(p.out)
+	var text strings.Builder
+	lines := json.NewEncoder(&text)
 	lines.SetEscapeHTML(false)
 	for _, item := range items {
 		_ = lines.Encode(item)
 	}
+	_, _ = fmt.Fprint(p.out, safetext.EscapeJSON(text.String()))
 }
 
 func (c *auditCmd) print(p *program, items []dependency.AuditItem, first bool) {

@@ -3,7 +3,7 @@ package main
 // cancelCmd takes a deletion back.
 type cancelCmd struct {
 	remote
-	Deletion string `arg:"" help:"Id of the deletion, which must be scheduled still."`
+	Deletion string `arg:"" complete:"scheduled" help:"Id of the deletion, which must be scheduled still."`
 }
 
 // Help has examples.

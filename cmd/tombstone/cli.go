@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/alecthomas/kong"
-	"golang.org/x/term"
 
 	"github.com/tombstone-project/tombstone/problem"
 )
@@ -54,6 +52,9 @@ type grammar struct {
 	Policy  policyCmd  `cmd:"" help:"Work with policies."`
 	Doctor  doctorCmd  `cmd:"" help:"Look whether the service and its stores answer."`
 	Version versionCmd `cmd:"" help:"Tell what this binary is."`
+
+	Completion completionCmd `cmd:"" help:"Make a shell complete command lines."`
+	Complete   completeCmd   `cmd:"" hidden:"" help:"What the scripts of completion ask."`
 }
 
 // program is what a command may use of the world.
@@ -62,12 +63,8 @@ type program struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
-}
-
-// onTerminal tells whether people watch standard error.
-func (p *program) onTerminal() bool {
-	f, ok := p.err.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	// watched: standard error is a terminal, so there is somebody to be told how work goes on.
+	watched bool
 }
 
 // complain prints one line on standard error, whatever the text holds.
@@ -96,9 +93,7 @@ func run(p *program, args []string) (code int) {
 			code = exitDone
 		}
 	}()
-	var g grammar
-	parser, err := kong.New(&g, kong.Name("tombstone"), kong.Description("Deletes assets that live in a graph, a document store and an object store."),
-		kong.Writers(p.out, p.err), kong.Exit(func(int) { panic(helped{}) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Bind(p))
+	parser, err := newParser(p)
 	if err != nil {
 		p.complain("%s", err)
 		return exitFailed
@@ -109,6 +104,12 @@ func run(p *program, args []string) (code int) {
 		return exitUsage
 	}
 	return p.exitCode(command.Run())
+}
+
+// newParser makes the parser of a command line that p carries out.
+func newParser(p *program) (*kong.Kong, error) {
+	return kong.New(&grammar{}, kong.Name("tombstone"), kong.Description("Deletes assets that live in a graph, a document store and an object store."),
+		kong.Writers(p.out, p.err), kong.Exit(func(int) { panic(helped{}) }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Bind(p))
 }
 
 // exitCode tells what went wrong and gives the code for it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tombstone-project/tombstone/client"
@@ -21,6 +22,12 @@ type deleteCmd struct {
 	Part           string        `placeholder:"NAME" help:"Delete only this part; the assets stay."`
 	Wait           time.Duration `placeholder:"30s" help:"Wait so long until they are deleted."`
 	DryRun         bool          `help:"Show what would be deleted, and change nothing."`
+}
+
+// Help has examples.
+func (*deleteCmd) Help() string {
+	return examples("tombstone delete meshes/oak-1 --dry-run", `tombstone delete meshes/oak-1 meshes/oak-2 --reason "no longer shown" --wait 30s`,
+		"tombstone delete forest-floor --with-dependants", "tombstone delete scan-7 --part raw")
 }
 
 // Run asks for one asset, for a part of each, or for all assets together: what is accepted is one line on standard output,
@@ -91,6 +98,7 @@ func (c *deleteCmd) together(p *program, api *client.Client) error {
 
 // ask asks for one asset, or for its part.
 func (c *deleteCmd) ask(p *program, api *client.Client, id string) (dependency.Deletion, error) {
+	defer p.busy(doing("asking"))()
 	if c.Part != "" {
 		return api.DeletePart(p.ctx, id, c.Part, c.request())
 	}
@@ -131,8 +139,16 @@ func unfinished(d dependency.Deletion) bool {
 func (c *deleteCmd) await(p *program, api *client.Client, running []dependency.Deletion) (late bool) {
 	ctx, cancel := context.WithTimeout(p.ctx, c.Wait)
 	defer cancel()
+	settled := atomic.Int64{}
+	done := p.busy(func() string {
+		return fmt.Sprintf("waiting, %d of %s done", settled.Load(), count(len(running), "deletion"))
+	})
+	for i, d := range running {
+		running[i] = settle(ctx, api, d)
+		settled.Add(1)
+	}
+	done()
 	for _, d := range running {
-		d = settle(ctx, api, d)
 		if unfinished(d) {
 			p.complain("%s: deletion %s is still %s; it goes on", d.Root, d.ID, d.Status)
 			late = true
@@ -179,7 +195,9 @@ func printDeletion(p *program, d dependency.Deletion) {
 // dryRun shows what each deletion would take.
 func (c *deleteCmd) dryRun(p *program, api *client.Client) error {
 	refused, err := c.each(p, func(id string) error {
+		done := p.busy(doing("looking into the stores"))
 		plan, err := api.Plan(p.ctx, id, dependency.PlanRequest{WithDependants: c.WithDependants})
+		done()
 		return c.finish(p, err, func() { printPlan(p, id, plan) })
 	})
 	if err == nil && refused {

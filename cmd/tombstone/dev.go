@@ -28,6 +28,11 @@ type devCmd struct {
 	ListenBlobs     string `placeholder:"HOST:PORT" help:"Address of the embedded object store."`
 }
 
+// Help has examples.
+func (*devCmd) Help() string {
+	return examples("tombstone dev --demo", "tombstone dev --data ./data --policy policy.yaml --listen 127.0.0.1:9000")
+}
+
 // Run serves until it is told to stop.
 func (c *devCmd) Run(p *program) error {
 	cfg, err := c.load(nil)

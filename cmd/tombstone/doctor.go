@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/tombstone-project/tombstone/client"
 	"github.com/tombstone-project/tombstone/problem"
@@ -17,6 +18,14 @@ type doctorCmd struct {
 	remote
 	Ready bool `help:"Ask only whether the service is ready. Needs no token: for the health check of a container."`
 }
+
+// Help has examples.
+func (*doctorCmd) Help() string {
+	return examples("tombstone doctor", "tombstone doctor --ready --url http://127.0.0.1:8080", "tombstone doctor --json")
+}
+
+// longPending is how long the oldest command that is due waits before somebody should look.
+const longPending = time.Minute
 
 // finding is the outcome of one look.
 type finding struct {
@@ -47,6 +56,7 @@ func (c *doctorCmd) Run(p *program) error {
 	}
 	if !c.Ready {
 		findings = append(findings, c.access(p, api))
+		findings = append(findings, c.deletions(p, api)...)
 		findings = append(findings, c.stores(p, api)...)
 	}
 	return c.report(p, findings)
@@ -62,6 +72,31 @@ func (c *doctorCmd) access(p *program, api *client.Client) finding {
 		f.OK, f.Says = false, err.Error()
 	}
 	return f
+}
+
+// deletions tells what keeps deletions from ending, and the command that shows more.
+func (c *doctorCmd) deletions(p *program, api *client.Client) (findings []finding) {
+	o, err := api.Overview(p.ctx)
+	if err != nil {
+		return nil // it is elsewhere, or access has told it
+	}
+	warn := func(says string, args ...any) {
+		findings = append(findings, finding{What: "deletions", OK: true, Warning: true, Says: fmt.Sprintf(says, args...)})
+	}
+	if o.Pause != nil {
+		says := "physical deletion is paused by " + o.Pause.By + " since " + moment(o.Pause.At)
+		if o.Pause.Reason != "" {
+			says += " (" + o.Pause.Reason + ")"
+		}
+		warn("%s; tombstone resume goes on", says)
+	}
+	if o.Blocked+o.Stalled > 0 {
+		warn("%d blocked, %d stalled; tombstone stalled lists them with the reason", o.Blocked, o.Stalled)
+	}
+	if o.Flags != nil && o.Flags.Oldest != nil && time.Since(*o.Flags.Oldest) > longPending {
+		warn("a command waits for the broker since %s; tombstone pending lists such", moment(*o.Flags.Oldest))
+	}
+	return findings
 }
 
 // stores tells how the buckets of the policy are, and what is not as the policy needs it.

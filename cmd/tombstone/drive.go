@@ -3,16 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tombstone-project/tombstone/client"
+	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
 // driveFlags say which deletions to drive on.
 type driveFlags struct {
 	remote
-	Deletions []string      `arg:"" optional:"" name:"deletion" help:"Ids of deletions."`
+	Deletions []string      `arg:"" optional:"" name:"deletion" complete:"deleting" help:"Ids of deletions."`
 	All       bool          `help:"All of them."`
 	OlderThan time.Duration `placeholder:"1m" help:"With --all: only those that wait for longer."`
 }
@@ -30,5 +32,34 @@ func (c *driveFlags) drive(p *program, call func(*client.Client, context.Context
 		return err
 	}
 	driven, err := call(api, p.ctx, dependency.Drive{Deletions: c.Deletions, All: c.All, OlderThan: c.OlderThan})
-	return c.finish(p, err, func() { _, _ = fmt.Fprintln(p.out, count(driven.Driven, "deletion"), "driven") })
+	if err = c.finish(p, err, func() { _, _ = fmt.Fprintln(p.out, count(driven.Driven, "deletion"), "driven") }); err != nil {
+		return err
+	}
+	if named := distinct(c.Deletions); driven.Driven < len(named) {
+		return c.tellIdle(p, api, named)
+	}
+	return nil
+}
+
+// tellIdle tells which of the deletions there was nothing to drive of. Those that are not there are failures.
+func (c *driveFlags) tellIdle(p *program, api *client.Client, ids []string) error {
+	var missing error
+	for _, id := range ids {
+		d, err := api.Deletion(p.ctx, id, "")
+		switch {
+		case problem.As(err) != nil:
+			p.complain("%s: %s", id, refusal(problem.As(err)))
+			missing = errTold
+		case err != nil:
+			return fmt.Errorf("%s: %w", id, err)
+		case d.Status != dependency.Deleting && !c.JSON:
+			_, _ = fmt.Fprintln(p.out, safe(id)+": nothing to drive, it is "+string(d.Status))
+		}
+	}
+	return missing
+}
+
+// distinct are the ids, each once.
+func distinct(ids []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(ids)))
 }

@@ -10,12 +10,12 @@ import (
 // explainCmd tells what a deletion waits for.
 type explainCmd struct {
 	remote
-	Deletion string `arg:"" help:"Id of the deletion; status tells that of an asset."`
+	Deletion string `arg:"" complete:"deleting,scheduled" help:"Id of the deletion; status tells that of an asset."`
 }
 
 // Help has examples.
 func (*explainCmd) Help() string {
-	return examples("tombstone explain 0198c0de-7f00-7000-8000-000000000001")
+	return examples("tombstone explain 0198c0de-7f00-7000-8000-000000000001", "tombstone explain 0198c0de-7f00-7000-8000-000000000001 --json")
 }
 
 // Run asks for it.

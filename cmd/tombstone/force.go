@@ -5,7 +5,7 @@ import "github.com/tombstone-project/tombstone/services/dependency"
 // forceCmd gives a part up.
 type forceCmd struct {
 	remote
-	Deletion string `arg:"" help:"Id of the deletion, which must be deleting."`
+	Deletion string `arg:"" complete:"deleting" help:"Id of the deletion, which must be deleting."`
 	Part     string `required:"" help:"Name of the part whose store is gone for good."`
 	Reason   string `required:"" help:"Why; the audit trail and the receipt keep it."`
 }

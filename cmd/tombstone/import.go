@@ -17,6 +17,11 @@ type importCmd struct {
 	File string `arg:"" help:"One JSON object a line: the body of a PUT with its id. - is standard input."`
 }
 
+// Help has examples.
+func (*importCmd) Help() string {
+	return examples("tombstone import assets.ndjson", "gunzip -c assets.ndjson.gz | tombstone import -")
+}
+
 // Run streams the file to the service. Lines that are refused do not stop the rest; they make the exit code 1.
 func (c *importCmd) Run(p *program) error {
 	api, err := c.dial()
@@ -58,7 +63,7 @@ func (c *importCmd) open(p *program) (io.ReadCloser, int64, error) {
 
 // progress shows on a terminal how far the lines have been sent.
 func progress(p *program, lines io.Reader, size int64) (io.Reader, func()) {
-	if !p.onTerminal() {
+	if !p.watched {
 		return lines, func() {}
 	}
 	bar := progressbar.NewOptions64(size, progressbar.OptionSetWriter(p.err), progressbar.OptionSetDescription("importing"),

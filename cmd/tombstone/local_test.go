@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
@@ -31,6 +32,22 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("got %q", r.stdout)
 	}
 	tombstone(t, "doctor", "--ready").fails(exitFailed, "graph: does not answer")
+}
+
+func TestDoctorTellsWhatKeepsDeletionsFromEnding(t *testing.T) {
+	s := serve(t)
+	did := deleted(t, s, "a")
+	if got := tombstone(t, "doctor").done().stdout; strings.Contains(got, "WARN") {
+		t.Errorf("nothing is the matter: %s", got)
+	}
+	s.Block(did, "access denied", time.Now().Add(time.Hour))
+	tombstone(t, "pause", "--reason", "a backup\nis restored").done()
+	r := tombstone(t, "doctor").done()
+	for _, line := range []string{"WARN  deletions  physical deletion is paused by anonymous since ", ` (a backup\u000ais restored); tombstone resume goes on`, "WARN  deletions  1 blocked, 0 stalled; tombstone stalled lists them with the reason\n"} {
+		if !strings.Contains(r.stdout, line) {
+			t.Errorf("%q is not in\n%s", line, r.stdout)
+		}
+	}
 }
 
 func TestDoctorLooksAtBuckets(t *testing.T) {

@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/term"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(&program{ctx: ctx, in: os.Stdin, out: os.Stdout, err: os.Stderr}, os.Args[1:])
+	code := run(&program{ctx: ctx, in: os.Stdin, out: os.Stdout, err: os.Stderr, watched: term.IsTerminal(int(os.Stderr.Fd()))}, os.Args[1:])
 	stop()
 	os.Exit(code)
 }

@@ -9,7 +9,9 @@ type pauseCmd struct {
 }
 
 // Help has examples.
-func (*pauseCmd) Help() string { return examples(`tombstone pause --reason "a backup is being restored"`) }
+func (*pauseCmd) Help() string {
+	return examples(`tombstone pause --reason "a backup is being restored"`)
+}
 
 // Run pauses.
 func (c *pauseCmd) Run(p *program) error {

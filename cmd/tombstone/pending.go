@@ -10,7 +10,7 @@ import (
 type pendingCmd struct{ remote }
 
 // Help has examples.
-func (*pendingCmd) Help() string { return examples("tombstone pending") }
+func (*pendingCmd) Help() string { return examples("tombstone pending", "tombstone pending --json") }
 
 // Run prints page after page.
 func (c *pendingCmd) Run(p *program) error {

@@ -19,6 +19,11 @@ type policyCheckCmd struct {
 	JSON bool   `help:"Print the outcome as JSON."`
 }
 
+// Help has examples.
+func (*policyCheckCmd) Help() string {
+	return examples("tombstone policy check policy.yaml", "tombstone policy check policy.yaml --json")
+}
+
 // checked is the outcome as JSON.
 type checked struct {
 	Valid  bool           `json:"valid"`

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -14,7 +15,7 @@ import (
 // receiptCmd gets or verifies the signed statement of what a deletion erased.
 type receiptCmd struct {
 	remote
-	Deletion string `arg:"" optional:"" help:"Id of the deletion; not with --file."`
+	Deletion string `arg:"" optional:"" complete:"deleted" help:"Id of the deletion; not with --file."`
 	Verify   bool   `help:"Verify it, and print what it says. The exit code is 1 when it does not verify."`
 	File     string `placeholder:"FILE" help:"Verify this receipt instead of asking for one; - is standard input."`
 	Keys     string `placeholder:"FILE" help:"Verify with these keys, kept from /.well-known/jwks.json, instead of asking for them."`
@@ -24,7 +25,7 @@ type receiptCmd struct {
 func (*receiptCmd) Help() string {
 	return examples("tombstone receipt 0198c0de-7f00-7000-8000-000000000001 > receipt.jws",
 		"tombstone receipt 0198c0de-7f00-7000-8000-000000000001 --verify",
-		"tombstone receipt --verify --file receipt.jws --keys jwks.json   (asks no service)")
+		"tombstone receipt --verify --file receipt.jws --keys jwks.json   # asks no service")
 }
 
 // Run prints the receipt as it came, or what it says once it verified.
@@ -37,7 +38,7 @@ func (c *receiptCmd) Run(p *program) error {
 	}
 	text, err := c.text(p)
 	if err != nil || !c.Verify {
-		return c.finish(p, err, func() { _, _ = fmt.Fprintln(p.out, text) })
+		return c.finish(p, err, func() { _, _ = fmt.Fprintln(p.out, safe(strings.TrimSpace(text))) })
 	}
 	keys, err := c.keys(p)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tombstone-project/tombstone/client"
+	"github.com/tombstone-project/tombstone/internal/safetext"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -52,13 +53,13 @@ func token() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// printBody prints the last answer as it came, and {} for one without a body.
+// printBody prints the last answer, and {} for one without a body. What would act on a terminal is written as JSON's escapes.
 func (r *remote) printBody(p *program) {
 	body := strings.TrimSpace(string(r.answer.Body))
 	if body == "" {
 		body = "{}"
 	}
-	_, _ = fmt.Fprintln(p.out, body)
+	_, _ = fmt.Fprintln(p.out, safetext.EscapeJSON(body))
 }
 
 // finish ends a call: with --json its body is printed, refusals too; else text prints the result. The error stays as it is.

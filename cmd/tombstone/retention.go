@@ -24,7 +24,9 @@ func (c *retentionCmd) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	done := p.busy(doing("looking for what has expired"))
 	found, err := api.Retention(p.ctx, c.Apply)
+	done()
 	return c.finish(p, err, func() { printExpired(p, found) })
 }
 
@@ -48,7 +50,7 @@ func printExpired(p *program, found dependency.Expired) {
 // printExceeding tells what keeps --apply from going on.
 func printExceeding(p *program, found dependency.Findings) {
 	for _, o := range found.ExceedsShare {
-		_, _ = fmt.Fprintf(p.out, "too much at once: %d of %d live assets of owner %s; --apply is refused (limits.max_share_per_owner)\n", o.Candidates, o.Live, safe(o.Owner))
+		_, _ = fmt.Fprintf(p.out, "too much at once: %d of %d live assets of owner %s; --apply is refused (limits.max_share_per_owner)\n", o.Candidates, o.Live, safe(orDash(o.Owner)))
 	}
 }
 

@@ -20,6 +20,12 @@ type serveCmd struct {
 	BlobsRegion       string `placeholder:"NAME" help:"TOMBSTONE_BLOBS_REGION."`
 }
 
+// Help has examples.
+func (*serveCmd) Help() string {
+	return examples("tombstone serve all --config tombstone.yaml", "tombstone serve dependency --policy policy.yaml --graph-uri neo4j://graph:7687 --nats-url nats://broker:4222",
+		"tombstone serve asset --config tombstone.yaml --log-level debug")
+}
+
 // storeFlags are the flags that were given, by the names of their settings.
 func (c *serveCmd) storeFlags() map[string]string {
 	return map[string]string{

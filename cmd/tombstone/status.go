@@ -14,6 +14,11 @@ type statusCmd struct {
 	ID string `arg:"" help:"Id of the asset."`
 }
 
+// Help has examples.
+func (*statusCmd) Help() string {
+	return examples("tombstone status meshes/oak-1", "tombstone status meshes/oak-1 --json", "tombstone status -- -an-id-like-a-flag")
+}
+
 // Run reads the asset.
 func (c *statusCmd) Run(p *program) error {
 	api, err := c.dial()

@@ -24,7 +24,9 @@ func (c *sweepCmd) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	done := p.busy(doing("looking for orphans"))
 	found, err := api.Sweep(p.ctx, c.Apply)
+	done()
 	return c.finish(p, err, func() { printFindings(p, found) })
 }
 

@@ -32,7 +32,9 @@ func (c *verifyCmd) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	done := p.busy(doing("verifying"))
 	v, err := api.Verify(p.ctx, r)
+	done()
 	if err := c.finish(p, err, func() { printViolations(p, v) }); err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ type versionCmd struct {
 	JSON bool `help:"Print it as JSON."`
 }
 
+// Help has examples.
+func (*versionCmd) Help() string { return examples("tombstone version", "tombstone version --json") }
+
 // build is what is known about this binary.
 type build struct {
 	Version string `json:"version"`

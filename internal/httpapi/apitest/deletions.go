@@ -184,9 +184,11 @@ func (s *Service) drive(ctx context.Context, call string, d dependency.Drive) (d
 	}
 	defer leave()
 	s.drives = append(s.drives, d)
-	driven := dependency.Driven{Driven: len(d.Deletions)}
-	if d.All {
-		driven.Driven = len(s.deletions)
+	var driven dependency.Driven
+	for id, deletion := range s.deletions {
+		if deletion.Status == dependency.Deleting && (d.All || slices.Contains(d.Deletions, id)) {
+			driven.Driven++
+		}
 	}
 	return driven, nil
 }
