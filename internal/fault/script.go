@@ -13,6 +13,8 @@ type Script interface {
 type Plan struct {
 	Faults map[int]Kind
 	Nth    map[Nth]Kind // faults of calls by their names
+	// NameOf is the name of a call in Nth; nil: Call.Name.
+	NameOf func(Call) string
 
 	mu    sync.Mutex
 	calls []Call
@@ -33,8 +35,12 @@ func (p *Plan) Next(c Call) Kind {
 	if p.seen == nil {
 		p.seen = map[string]int{}
 	}
-	p.seen[c.Name()]++
-	if kind := p.Nth[Nth{c.Name(), p.seen[c.Name()]}]; kind != None {
+	name := c.Name()
+	if p.NameOf != nil {
+		name = p.NameOf(c)
+	}
+	p.seen[name]++
+	if kind := p.Nth[Nth{name, p.seen[name]}]; kind != None {
 		return kind
 	}
 	return p.Faults[len(p.calls)]

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/dependency"
@@ -44,7 +43,7 @@ func (w *world) checkStores() {
 	if diff := cmp.Diff(want, w.stored()); diff != "" {
 		w.violate("G2/G3", "the stores hold (-want +got):\n%s", diff)
 	}
-	if dead := w.bus.Messages((events.Names{}).Dead().Name); len(dead) > 0 {
+	if dead := w.messages(w.names.Dead()); len(dead) > 0 {
 		w.violate("G1", "%d dead letters", len(dead))
 	}
 }
@@ -101,7 +100,7 @@ func (w *world) checkEvidence(e dependency.Erasure) {
 // of the others what can be seen without knowing what has happened.
 func (w *world) checkVerified() {
 	s, err := dependency.New(dependency.Config{Graph: w.graph, Policy: w.policy,
-		Stores: asset.NewInspector(asset.Config{Policy: w.policy, Documents: w.documents, Blobs: w.blobs})})
+		Stores: asset.NewInspector(asset.Config{Policy: w.policy, Documents: w.documents(), Blobs: w.blobs()})})
 	if err != nil {
 		panic(err)
 	}

@@ -26,13 +26,13 @@ func ask[R any](c *client, request func(ctx context.Context, s *dependency.Servi
 	for first := true; c.ctx.Err() == nil; first = false {
 		if !first {
 			c.w.note(asked)
-			c.rest(time.Second)
+			c.rest(c.w.askAgain)
 		}
 		s := c.w.serving()
 		if s == nil {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(operator(c.ctx), 10*time.Second)
+		ctx, cancel := context.WithTimeout(operator(c.ctx), c.w.patience)
 		answer, err = impatient(ctx, func() (R, error) { return request(ctx, s) })
 		cancel()
 		if p := problem.As(err); err == nil || p != nil && p.Name != problem.Unavailable {
@@ -143,7 +143,7 @@ func (c *client) late() {
 	for _, p := range c.w.all() {
 		p.Wake()
 	}
-	c.rest(time.Minute)
+	c.rest(c.w.whole)
 	c.w.replay()
-	c.rest(time.Minute)
+	c.rest(c.w.whole)
 }

@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/tombstone-project/tombstone/services/asset"
@@ -17,13 +16,6 @@ type holding struct {
 	truth             map[string]dependency.Step // what there is of each part: documents, objects, bytes
 	accepted          bool                       // the graph has accepted its deletion
 	deleted           bool                       // the graph says that it is gone
-}
-
-// stored is everything in the stores, by name.
-func (w *world) stored() map[string]string {
-	all := w.documents.Snapshot()
-	maps.Copy(all, w.blobs.Snapshot())
-	return all
 }
 
 // create makes an asset that is there before the run begins, with its data.
@@ -55,9 +47,10 @@ func (w *world) fill(kind, id, generation string, objects int) {
 	for i := range objects {
 		size += w.put(bucket, fmt.Sprintf("%s%04d", below, i), generation)
 	}
-	size += w.put(bucket, below+"versions", "old") + w.put(bucket, below+"versions", "newer")
-	w.blobs.DeleteCurrent(bucket, below+"versions")
-	w.blobs.BeginUpload(bucket, below+"unfinished")
+	hidden := below + "versions" + strings.Repeat(w.otherLife, w.lives(id))
+	size += w.put(bucket, hidden, "old") + w.put(bucket, hidden, "newer")
+	w.hide(bucket, hidden)
+	w.beginUpload(bucket, below+"unfinished")
 	document, set := "info", "raw"
 	if kind == "mesh" {
 		document, set = "note", "payload"
@@ -73,20 +66,30 @@ func (w *world) fill(kind, id, generation string, objects int) {
 	w.holdings = append(w.holdings, h)
 }
 
+// lives is how often an asset has lived already.
+func (w *world) lives(id string) (n int) {
+	for _, h := range w.held() {
+		if h.asset == id {
+			n++
+		}
+	}
+	return n
+}
+
 // places are where a generation's data lie, by the policy.
 func (w *world) places(kind, id, generation string) (bucket, below string, ref asset.DocumentRef) {
 	switch kind {
 	case "scan":
-		return "scans", "raw/" + id + "/", asset.DocumentRef{Collection: "infos", Key: id, Generation: generation}
+		return w.others, "raw/" + id + "/", asset.DocumentRef{Collection: "infos", Key: id, Generation: generation}
 	case "slow":
-		return "scans", "slow/" + id + "/", asset.DocumentRef{Collection: "slowinfos", Key: id, Generation: generation}
+		return w.others, "slow/" + id + "/", asset.DocumentRef{Collection: "slowinfos", Key: id, Generation: generation}
 	}
-	return "assets", "payload/" + id + "/" + generation + "/",
+	return w.meshes, "payload/" + id + "/" + generation + "/",
 		asset.DocumentRef{Collection: "notes", Key: id + "/" + generation, Generation: generation, Fenced: true}
 }
 
 func (w *world) write(ref asset.DocumentRef, text string) {
-	if err := w.documents.Put(context.Background(), ref, map[string]any{"text": text}); err != nil {
+	if err := w.documents().Put(context.Background(), ref, map[string]any{"text": text}); err != nil {
 		panic(err)
 	}
 }
@@ -94,9 +97,7 @@ func (w *world) write(ref asset.DocumentRef, text string) {
 // put writes an object and gives its size.
 func (w *world) put(bucket, key, content string) int64 {
 	size := int64(len(content))
-	if err := w.blobs.Put(context.Background(), bucket, key, strings.NewReader(content), size); err != nil {
-		panic(err)
-	}
+	w.putObject(bucket, key, content)
 	return size
 }
 
@@ -106,18 +107,18 @@ func (w *world) addBystanders() {
 	const other = "01900000-0000-7000-8000-000000000001"
 	for _, id := range []string{"a", "a2", "b", "b2", "A"} {
 		w.write(asset.DocumentRef{Collection: "notes", Key: id + "/" + other, Generation: other, Fenced: true}, "other generation of "+id)
-		w.put("assets", "payload/"+id+"/"+other+"/0000", "other generation of "+id)
-		w.put("assets", "payload/"+id, "beside "+id)
-		w.put("scans", "raw/"+id, "beside "+id)
+		w.put(w.meshes, "payload/"+id+"/"+other+"/0000", "other generation of "+id)
+		w.put(w.meshes, "payload/"+id+w.beside, "beside "+id)
+		w.put(w.others, "raw/"+id+w.beside, "beside "+id)
 	}
 	for _, id := range []string{"a2", "b2", "a%2F1", "A"} {
 		w.write(asset.DocumentRef{Collection: "infos", Key: id, Generation: other}, "neighbour "+id)
-		w.put("scans", "raw/"+id+"/0000", "neighbour "+id)
-		w.put("scans", "raw/"+id+"/versions", "neighbour "+id)
-		w.blobs.DeleteCurrent("scans", "raw/"+id+"/versions")
-		w.blobs.BeginUpload("scans", "raw/"+id+"/unfinished")
+		w.put(w.others, "raw/"+id+"/0000", "neighbour "+id)
+		w.put(w.others, "raw/"+id+"/versions", "neighbour "+id)
+		w.hide(w.others, "raw/"+id+"/versions")
+		w.beginUpload(w.others, "raw/"+id+"/unfinished")
 	}
-	w.put("scans", "a", "no asset's")
+	w.put(w.others, "a", "no asset's")
 	w.bystanders = w.stored()
 }
 

@@ -7,6 +7,9 @@
 // second replica beside it and is woken at the end; then time passes, every message is delivered once more, and every
 // guarantee of DESIGN section 2 is checked over all stores.
 //
+// The same scenarios and checks run on embedded stores, too, in real time and with a fault at the n-th call of its kind: what
+// breaks there must be what the matrix says.
+//
 // Random schedules use the same world: rapid draws what a client does with two assets, faults at any calls, and the order of
 // calls; a small model says what each answer may be.
 package crash

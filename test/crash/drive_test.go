@@ -17,35 +17,41 @@ type found struct {
 	calls      []fault.Call // up to the end of the scenario
 	used       []means
 	violations []string
+	lines      string // of the log, of a run on embedded stores
 }
 
 // run carries out the scenario to its end, and then whatever may come late; it checks as it goes.
 func run(t *testing.T, s *store, o options) (out found) {
 	t.Helper()
 	s.empty(t)
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, s, o)
-		w.scenario.prepare(w)
-		w.schedule.follow(w.plan)
-		for _, role := range w.scenario.roles {
-			w.start(role)
-		}
-		w.drive(time.Minute, func() bool { return true })
-		w.play()
-		w.schedule.follow(nil)
-		for _, m := range w.usual {
-			delete(w.used, m)
-		}
-		out = found{options: o, calls: w.plan.Calls(), used: slices.Sorted(maps.Keys(w.used))}
-		if len(w.violations) == 0 {
-			w.aftermath()
-		}
-		if len(w.violations) == 0 {
-			w.check()
-		}
-		w.end()
-		out.violations = w.violations
-	})
+	synctest.Test(t, func(t *testing.T) { out = newWorld(t, s, inMemory(), o).explore() })
+	return out
+}
+
+func (w *world) explore() found {
+	w.scenario.prepare(w)
+	w.schedule.follow(w.plan)
+	for _, role := range w.scenario.roles {
+		w.start(role)
+	}
+	w.drive(time.Minute, func() bool { return true })
+	w.play()
+	w.schedule.follow(nil)
+	for _, m := range w.usual {
+		delete(w.used, m)
+	}
+	out := found{options: w.options, calls: w.plan.Calls(), used: slices.Sorted(maps.Keys(w.used))}
+	if len(w.violations) == 0 {
+		w.aftermath()
+	}
+	if w.free {
+		w.stop() // what runs could come between what is compared
+	}
+	if len(w.violations) == 0 {
+		w.check()
+	}
+	w.end()
+	out.violations = w.violations
 	return out
 }
 
@@ -58,9 +64,9 @@ func (w *world) play() {
 		w.scenario.play(&client{w, ctx})
 		w.schedule.knock()
 	}()
-	limit := 2 * time.Hour
+	limit := w.limit
 	if w.noR2 {
-		limit = 15 * time.Minute
+		limit = w.limitNoR2
 	}
 	if !w.drive(limit, func() bool { return closed(done) && w.settled() }) {
 		w.violate("G1", "no end after %v: %s", limit, w.whatWaits())
@@ -81,8 +87,8 @@ func (w *world) aftermath() {
 
 // comeToRest lets whatever happens now happen.
 func (w *world) comeToRest(after string) {
-	w.drive(2*time.Second, func() bool { return false })
-	if !w.drive(10*time.Minute, w.settled) {
+	w.drive(w.breath, func() bool { return false })
+	if !w.drive(w.limit, w.settled) {
 		w.violate("G1", "no rest after %s: %s", after, w.whatWaits())
 	}
 }
@@ -90,16 +96,19 @@ func (w *world) comeToRest(after string) {
 // replay delivers all work once more that was ever put on the bus.
 func (w *world) replay() {
 	w.mu.Lock()
-	subjects := slices.Sorted(maps.Keys(w.subjects))
+	work := maps.Clone(w.work)
 	w.mu.Unlock()
-	for _, s := range subjects {
-		w.bus.Again(s)
+	for _, s := range slices.Sorted(maps.Keys(work)) {
+		w.again(work[s])
 	}
 }
 
 // drive gives one call after another its turn, and starts anew what crashed, until there is nothing to do and the end is
 // there. It is false when the limit was over before.
 func (w *world) drive(limit time.Duration, end func() bool) bool {
+	if w.free {
+		return w.wait(limit, end)
+	}
 	over := time.After(limit)
 	for {
 		synctest.Wait()

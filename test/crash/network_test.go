@@ -8,7 +8,6 @@ import (
 
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/saga"
-	"github.com/tombstone-project/tombstone/saga/sagatest"
 	"github.com/tombstone-project/tombstone/services/asset"
 )
 
@@ -62,9 +61,9 @@ func (c counted) Fetch(ctx context.Context, limit int) ([]saga.Delivery, error) 
 	return deliveries, err
 }
 
-// tap is the bus, and remembers the subjects of work that was put on it.
+// tap is the bus, and remembers the work that was put on it.
 type tap struct {
-	*sagatest.Bus
+	bus
 	w *world
 }
 
@@ -72,11 +71,11 @@ func (b tap) Publish(ctx context.Context, messages []saga.Message) []error {
 	b.w.mu.Lock()
 	for _, m := range messages {
 		if !strings.Contains(m.Subject, ".event.") {
-			b.w.subjects[m.Subject] = true
+			b.w.work[m.Subject] = m
 		}
 	}
 	b.w.mu.Unlock()
-	return b.Bus.Publish(ctx, messages)
+	return b.bus.Publish(ctx, messages)
 }
 
 // impatient makes a call over the network: when ctx ends, the caller waits no longer for whoever was to answer.

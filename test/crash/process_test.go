@@ -30,6 +30,7 @@ type process struct {
 	role     role
 	graph    dependency.Graph    // nil in an asset process
 	deps     *dependency.Service // nil in an asset process
+	bus      bus
 	ctx      context.Context
 	stop     context.CancelFunc
 	parts    sync.WaitGroup
@@ -46,7 +47,8 @@ func (w *world) start(r role) {
 	w.mu.Unlock()
 	p.Process = fault.NewProcess(p.name, w.schedule)
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	publisher := w.plant.publisher(p, fault.NewPublisher(p.Process, tap{w.bus, w}))
+	p.bus = w.connect(p.Process)
+	publisher := w.plant.publisher(p, fault.NewPublisher(p.Process, tap{p.bus, w}))
 	if r != assetRole {
 		p.runDependency(publisher)
 	}
@@ -66,8 +68,8 @@ func (p *process) part(run func(context.Context) error) {
 func (p *process) runDependency(publisher saga.Publisher) {
 	w := p.w
 	var commands, feed *saga.Relay
-	p.graph = w.plant.graph(fault.NewGraph(p.Process, w.graph))
-	deps, err := dependency.New(dependency.Config{Graph: p.graph, Policy: w.policy, Logger: w.log,
+	p.graph = w.plant.graph(fault.NewGraph(p.Process, w.watched(w.graph)))
+	deps, err := dependency.New(dependency.Config{Graph: p.graph, Policy: w.policy, Names: w.names, Logger: w.log, ClaimFor: w.claimFor,
 		SendCommands: func(f []saga.Flag) { commands.Send(f) },
 		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
 		Nudge:        func() { commands.Nudge() }})
@@ -75,9 +77,9 @@ func (p *process) runDependency(publisher saga.Publisher) {
 		panic(err)
 	}
 	p.deps = deps
-	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: outbox{deps.Commands(), w}, Publisher: publisher, Every: lookEvery, Logger: w.log})
-	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: outbox{deps.Feed(), w}, Publisher: publisher, Every: lookEvery, Logger: w.log})
-	reports := saga.Worker{Name: "reports", Subscriber: p.subscriber("reports", w.bus.Reports()), Handle: deps.HandleReport, Backoff: steady, Logger: w.log}
+	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: outbox{deps.Commands(), w}, Publisher: publisher, Every: w.lookEvery, Hold: w.hold, Timeout: w.handOver, Logger: w.log})
+	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: outbox{deps.Feed(), w}, Publisher: publisher, Every: w.lookEvery, Hold: w.hold, Timeout: w.handOver, Logger: w.log})
+	reports := saga.Worker{Name: "reports", Subscriber: p.subscriber("reports", p.bus.Reports()), Handle: deps.HandleReport, Backoff: steady, Logger: w.log}
 	p.part(func(ctx context.Context) error {
 		if !untilDone(ctx, deps.Prepare) {
 			return nil
@@ -106,10 +108,10 @@ func (p *process) runAsset(publisher saga.Publisher) {
 	if p.deps != nil {
 		gate = p.deps
 	}
-	eraser := asset.NewEraser(asset.Config{Policy: w.policy, Documents: w.plant.documents(fault.NewDocuments(p.Process, w.documents)),
-		Blobs: w.plant.blobs(fault.NewBlobs(p.Process, w.blobs)), Ledger: w.plant.ledger(fault.NewLedger(p.Process, w.ledger)),
-		Gate: w.plant.gate(fault.NewGate(p.Process, gate)), Publisher: publisher, Log: w.log})
-	worker := saga.Worker{Name: "erase", Subscriber: p.subscriber("commands", w.bus.Commands()), Handle: eraser.HandleMessage, Park: eraser.Park,
+	eraser := asset.NewEraser(asset.Config{Policy: w.policy, Documents: w.plant.documents(fault.NewDocuments(p.Process, w.watchedDocuments())),
+		Blobs: w.plant.blobs(fault.NewBlobs(p.Process, w.watchedBlobs())), Ledger: w.plant.ledger(fault.NewLedger(p.Process, w.ledger())),
+		Gate: w.plant.gate(fault.NewGate(p.Process, gate)), Publisher: publisher, Names: w.names, Log: w.log})
+	worker := saga.Worker{Name: "erase", Subscriber: p.subscriber("commands", p.bus.Commands()), Handle: eraser.HandleMessage, Park: eraser.Park,
 		Backoff: steady, Logger: w.log}
 	p.part(worker.Run)
 }

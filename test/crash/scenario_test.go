@@ -15,13 +15,15 @@ type scenario struct {
 	play    func(c *client)
 }
 
+const manyObjects = "one asset with more objects than a page"
+
 var apart = []role{dependencyRole, assetRole}
 
 // scenarios are those of the exploration, the first for pairs of faults, too.
 var scenarios = []scenario{
 	{"one asset", apart, func(w *world) { w.create("mesh", "a", 3) }, (*client).deleteOne},
 	{"one asset, both services in one process", []role{bothRoles}, func(w *world) { w.create("mesh", "a", 3) }, (*client).deleteOne},
-	{"one asset with more objects than a page", apart, func(w *world) { w.create("scan", "a", 1100) }, (*client).deleteOne},
+	{manyObjects, apart, func(w *world) { w.create("scan", "a", 1100) }, (*client).deleteOne},
 	{"two assets of which one depends on the other", apart, func(w *world) {
 		w.create("scan", "b", 3)
 		w.create("mesh", "a", 3, "b")
@@ -73,7 +75,7 @@ func (c *client) deleteSecond(first string) {
 
 // changeOnesMind cancels at once, then in the moment in which the deletion is due, then after it.
 func (c *client) changeOnesMind() {
-	for i, after := range []time.Duration{0, grace, grace + time.Second} {
+	for i, after := range []time.Duration{0, c.w.grace, c.w.grace + time.Second} {
 		deletion := c.delete("a", []string{"first", "second", "third"}[i])
 		c.rest(after)
 		if !c.cancel(deletion) {

@@ -12,6 +12,7 @@ import (
 // schedule is a fault.Script in which each call waits for its turn. Calls inside a transaction have theirs with it.
 type schedule struct {
 	seed    uint64        // 0: calls in order of their names; else another order for each seed
+	free    bool          // no call waits
 	arrived chan struct{} // a token when a call came to wait
 
 	mu      sync.Mutex
@@ -25,13 +26,13 @@ type turn struct {
 	fault chan fault.Kind
 }
 
-func newSchedule(seed uint64) *schedule {
-	return &schedule{seed: seed, arrived: make(chan struct{}, 1)}
+func newSchedule(seed uint64, free bool) *schedule {
+	return &schedule{seed: seed, free: free, arrived: make(chan struct{}, 1)}
 }
 
 // Next waits for the turn of the call.
 func (s *schedule) Next(c fault.Call) fault.Kind {
-	if c.Port == "tx" {
+	if s.free || c.Port == "tx" {
 		return s.begin(c)
 	}
 	t := &turn{c, make(chan fault.Kind, 1)}

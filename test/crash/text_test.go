@@ -13,6 +13,21 @@ replica beside it, and is woken when all is done. Then every message is delivere
 [architecture.md](architecture.md)) are checked over all stores: G2 after every delete, G3 at the moment at which the graph says
 ` + "`deleted`" + `, the others at the end, with the evidence compared to what was there.
 
+What is carried out where:
+
+| runs | stores | ` + "`go test ./test/crash`" + `, as in CI | with ` + "`-short`" + ` | with ` + "`TOMBSTONE_CRASH=full`" + ` |
+| --- | --- | --- | --- | --- |
+| one fault | in memory | all | every 64th | all |
+| one fault, R2 off | in memory | all of two scenarios | every 64th | all |
+| two faults | in memory | every 47th | every 500th | all |
+| one fault, other orders of calls | in memory | every 128th | every 512th | all |
+| one fault, R2 off | embedded | one for each cell of the two tables below | none | all |
+
+The embedded stores are those of ` + "`tombstone dev`" + `: JetStream, FerretDB, versitygw and SQLite, with the product's own adapters. There
+processes run in real time, side by side, and a fault strikes the n-th call of its kind; each run has names of its own, and R2 is off
+but for lost messages. ` + "`TOMBSTONE_SEED`" + ` draws the calls, and is printed. What such a run breaks must be what its cell says; by what it
+went on is not compared, as that depends on what comes first. An asset with more objects than a page is for the full exploration.
+
 | fault | what happens |
 | --- | --- |
 | crash before, half way, after | the process ends before the effect, after it for half of the items of the call, or after all of it |
@@ -49,7 +64,8 @@ scenarios without R2 and in other orders of calls (about half an hour on two cor
 const mistakesText = `
 ## Planted mistakes
 
-That the exploration can fail: each of these is planted in a test, and must break the guarantee in some run.
+That the exploration can fail: each of these is planted in a test, and must break the guarantee in some run. Three of them
+are planted on the embedded stores, too (all with ` + "`TOMBSTONE_CRASH=full`" + `).
 
 | mistake | scenario | breaks | with R2 |
 | --- | --- | --- | --- |

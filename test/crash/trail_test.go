@@ -55,7 +55,7 @@ func (w *world) checkFeed(g picture) {
 			want[e.ID] = line{e.Sequence, e.Type, e.Asset, e.Deletion}
 		}
 	}
-	for _, m := range w.bus.Messages((events.Names{}).Events().Name) {
+	for _, m := range w.messages(w.names.Events()) {
 		envelope, e, err := events.DecodeEvent(m.Data)
 		if err != nil {
 			w.violate("G9", "the feed holds what cannot be read: %v", err)

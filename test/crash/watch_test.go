@@ -25,6 +25,8 @@ func (w *world) observe(c fault.Call) {
 
 // lookAtNodes notes what may be erased now (G2 protects the rest), and looks whether what the graph calls deleted is gone (G3).
 func (w *world) lookAtNodes() {
+	w.looking.Lock()
+	defer w.looking.Unlock()
 	nodes, deletions := w.nodes()
 	for _, h := range w.held() {
 		n := nodes[h.asset]
@@ -38,6 +40,8 @@ func (w *world) lookAtNodes() {
 
 // checkUntouched is G2 and G7: what was not accepted for deletion is as it was.
 func (w *world) checkUntouched() {
+	w.looking.Lock()
+	defer w.looking.Unlock()
 	stored := w.stored()
 	w.hasAll("of nobody", w.bystanders, stored)
 	for _, h := range w.held() {
@@ -60,7 +64,7 @@ func (w *world) hasAll(whose string, want, stored map[string]string) {
 func (w *world) checkGone(h *holding) {
 	stored := w.stored()
 	for name, content := range h.entries {
-		if stored[name] == content {
+		if got, there := stored[name]; there && got == content {
 			w.violate("G3", "%s %s is deleted, and there is %s", h.asset, h.generation, name)
 			return
 		}
@@ -112,11 +116,6 @@ func (w *world) settled() bool { return w.whatWaits() == "" }
 // whatWaits says what is under way.
 func (w *world) whatWaits() string {
 	var waits []string
-	for _, s := range []events.Stream{(events.Names{}).Commands(), (events.Names{}).Reports()} {
-		for _, m := range w.bus.Messages(s.Name) {
-			waits = append(waits, "message "+m.Subject)
-		}
-	}
 	w.view(func(ctx context.Context, tx dependency.Tx) error {
 		commands, err := tx.Commands(ctx, dependency.CommandFilter{Limit: 100})
 		if err != nil {
@@ -138,5 +137,13 @@ func (w *world) whatWaits() string {
 		}
 		return err
 	})
+	for _, s := range []events.Stream{w.names.Commands(), w.names.Reports()} {
+		if len(waits) > 0 {
+			break // that is enough to wait for
+		}
+		for _, m := range w.messages(s) {
+			waits = append(waits, "message "+m.Subject)
+		}
+	}
 	return strings.Join(waits, "; ")
 }

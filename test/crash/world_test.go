@@ -5,41 +5,33 @@ import (
 	"log/slog"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tombstone-project/tombstone/internal/fault"
 	"github.com/tombstone-project/tombstone/policy"
-	"github.com/tombstone-project/tombstone/saga/sagatest"
-	"github.com/tombstone-project/tombstone/services/asset/memory"
+	"github.com/tombstone-project/tombstone/saga"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
 // mesh lies in places that hold the generation; nothing but versions and a field tells the generations of the others apart.
+// It is a format for the buckets of meshes and of the others, R2's patience, and the grace of slow.
 const policyText = `
 links: {DEPENDS_ON: {on_target_delete: restrict}}
-resend_after: 2m
+resend_after: %[3]s
 kinds:
   mesh:
     parts:
       note:    {document: {collection: notes, key: "{id}/{generation}"}}
-      payload: {blobs: {bucket: assets, prefix: "payload/{id}/{generation}/"}}
+      payload: {blobs: {bucket: %[1]s, prefix: "payload/{id}/{generation}/"}}
   scan:
     parts:
       info: {document: {collection: infos}}
-      raw:  {blobs: {bucket: scans, prefix: "raw/{id}/"}}
+      raw:  {blobs: {bucket: %[2]s, prefix: "raw/{id}/"}}
   slow:
-    grace: 30s
+    grace: %[4]s
     parts:
       info: {document: {collection: slowinfos}}
-      raw:  {blobs: {bucket: scans, prefix: "slow/{id}/"}}
+      raw:  {blobs: {bucket: %[2]s, prefix: "slow/{id}/"}}
 `
-
-// The times of the system under test, in the time of the bubble.
-const (
-	lookEvery = 12 * time.Second // R1
-	ackWait   = 30 * time.Second // of the bus
-	grace     = 30 * time.Second // of the kind slow
-)
 
 // means are by what a run goes on after its faults.
 type means string
@@ -69,22 +61,20 @@ type options struct {
 // world is the stores, the bus and the processes of one run.
 type world struct {
 	options
-	policy    *policy.Policy
-	graph     dependency.Graph
-	documents *memory.Documents
-	blobs     *memory.Blobs
-	ledger    *memory.Ledger
-	bus       *sagatest.Bus
-	schedule  *schedule
-	plan      *fault.Plan
+	setting
+	policy   *policy.Policy
+	graph    dependency.Graph
+	schedule *schedule
+	plan     *fault.Plan
 
 	mu        sync.Mutex
 	processes []*process
-	changed   chan struct{} // closed, and made anew, when the graph may have changed
-	subjects  map[string]bool
-	used      map[means]bool // by what it went on after its faults
+	changed   chan struct{}           // closed, and made anew, when the graph may have changed
+	work      map[string]saga.Message // that was ever on the bus, by subject
+	used      map[means]bool          // by what it went on after its faults
 	muted     bool
 
+	looking    sync.Mutex        // one look at a time
 	bystanders map[string]string // everything in the stores that is nobody's, by name
 	holdings   []*holding
 	deletions  []string // accepted
@@ -92,27 +82,36 @@ type world struct {
 	violations []string
 }
 
-// newWorld makes the stores around an empty graph, with the bystanders in them.
-func newWorld(t *testing.T, graph dependency.Graph, o options) *world {
-	p, err := policy.Parse("policy.yaml", []byte(policyText))
+// newWorld is a run around an empty graph and empty stores, into which it puts the bystanders.
+func newWorld(t *testing.T, graph dependency.Graph, s setting, o options) *world {
+	p, err := policy.Parse("policy.yaml", fmt.Appendf(nil, policyText, s.meshes, s.others, s.resendAfter, s.grace))
 	if err != nil {
 		t.Fatal(err)
 	}
-	probe := &memory.Probe{}
-	w := &world{options: o, policy: p, graph: graph, documents: memory.NewDocuments(probe), blobs: memory.NewBlobs(probe), ledger: memory.NewLedger(probe),
-		bus: sagatest.NewBus(sagatest.BusConfig{AckWait: ackWait}), schedule: newSchedule(o.seed), plan: &fault.Plan{Faults: map[int]fault.Kind{}, Nth: o.nth},
-		changed: make(chan struct{}), subjects: map[string]bool{}, used: map[means]bool{}, cancelled: map[string]bool{}}
+	w := &world{options: o, setting: s, policy: p, graph: graph, schedule: newSchedule(o.seed, s.free), plan: o.plan(s.free),
+		changed: make(chan struct{}), work: map[string]saga.Message{}, used: map[means]bool{}, cancelled: map[string]bool{}}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
-	for _, s := range o.faults {
-		w.plan.Faults[s.number] = s.kind
-	}
-	for _, bucket := range p.Buckets() {
-		w.blobs.CreateBucket(bucket, memory.Enabled)
-	}
 	w.addBystanders()
 	return w
+}
+
+// plan is where the faults of a run strike: at the calls with these numbers; where calls come in any order, at those with
+// these numbers of their label.
+func (o options) plan(free bool) *fault.Plan {
+	p := &fault.Plan{Faults: map[int]fault.Kind{}, Nth: o.nth}
+	if free {
+		p.NameOf, p.Nth = label, map[fault.Nth]fault.Kind{}
+	}
+	for _, s := range o.faults {
+		if free {
+			p.Nth[fault.Nth{Name: s.label, N: s.number}] = s.kind
+		} else {
+			p.Faults[s.number] = s.kind
+		}
+	}
+	return p
 }
 
 // note remembers by what the run goes on after its faults.

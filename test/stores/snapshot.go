@@ -22,11 +22,17 @@ func versionPlace(key, version string) string    { return "object " + key + " " 
 // Snapshot reads the stores.
 func (s *Stores) Snapshot(t *testing.T) Snapshot {
 	t.Helper()
-	snap := Snapshot{}
-	if err := errors.Join(s.readDocuments(t.Context(), snap), s.readObjects(t.Context(), snap, "")); err != nil {
+	snap, err := s.Read(t.Context())
+	if err != nil {
 		t.Fatalf("read the stores: %v", err)
 	}
 	return snap
+}
+
+// Read is Snapshot for those that have no test at hand.
+func (s *Stores) Read(ctx context.Context) (Snapshot, error) {
+	snap := Snapshot{}
+	return snap, errors.Join(s.readDocuments(ctx, snap), s.readObjects(ctx, snap, ""))
 }
 
 // Objects reads the versions, markers and uploads below a prefix.

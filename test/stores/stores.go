@@ -103,6 +103,22 @@ func (s *Stores) PutObject(ctx context.Context, key, data string) (Snapshot, err
 	return Snapshot{versionPlace(key, aws.ToString(out.VersionId)): aws.ToString(out.ETag)}, nil
 }
 
+// Hide puts a delete marker above an object.
+func (s *Stores) Hide(ctx context.Context, key string) error {
+	if _, err := s.objects.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: &key}); err != nil {
+		return fmt.Errorf("hide object %s: %w", key, err)
+	}
+	return nil
+}
+
+// BeginUpload begins an upload in pieces that nobody finishes.
+func (s *Stores) BeginUpload(ctx context.Context, key string) error {
+	if _, err := s.objects.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{Bucket: &s.Bucket, Key: &key}); err != nil {
+		return fmt.Errorf("begin upload %s: %w", key, err)
+	}
+	return nil
+}
+
 // Document gives what a snapshot has of one document; empty when it is not there.
 func (s *Stores) Document(ctx context.Context, collection, id string) (Snapshot, error) {
 	raw, err := s.documents.Collection(collection).FindOne(ctx, bson.M{"_id": id}).Raw()
