@@ -83,11 +83,20 @@ func (f *floor) eraseDocuments(ctx context.Context, assets []asset) error {
 
 // eraseObjects lists the bucket once and deletes what belongs to the assets.
 func (f *floor) eraseObjects(ctx context.Context, wanted map[string]bool) error {
-	found, err := f.stores.versions(ctx, f.scene)
+	found, err := f.belonging(ctx, wanted)
 	if err != nil {
 		return err
 	}
-	found = slices.DeleteFunc(found, func(v objectVersion) bool { return !wanted[v.key] })
+	return f.deleteFound(ctx, found)
+}
+
+// belonging lists the bucket and gives what has one of the keys.
+func (f *floor) belonging(ctx context.Context, wanted map[string]bool) ([]objectVersion, error) {
+	found, err := f.stores.versions(ctx, f.scene)
+	return slices.DeleteFunc(found, func(v objectVersion) bool { return !wanted[v.key] }), err
+}
+
+func (f *floor) deleteFound(ctx context.Context, found []objectVersion) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(bareLanes)
 	for chunk := range slices.Chunk(found, bareBatch) {

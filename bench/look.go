@@ -129,3 +129,24 @@ func (c contents) expect(assets []asset) error {
 	}
 	return nil
 }
+
+// absent wants nothing of these assets to be there.
+func (c contents) absent(assets []asset) error {
+	gone := keys(assets)
+	for _, v := range c.versions {
+		if gone[v.key] {
+			return fmt.Errorf("left over: version %s of object %q", v.id, v.key)
+		}
+	}
+	for _, a := range assets {
+		if c.documents[a.document] {
+			return fmt.Errorf("left over: document %q", a.document)
+		}
+	}
+	for key := range c.uploads {
+		if gone[key] {
+			return fmt.Errorf("left over: unfinished upload of %q", key)
+		}
+	}
+	return nil
+}

@@ -18,10 +18,11 @@ type result struct {
 	Processes map[string]usage `json:"processes"`
 }
 
-// run is both ways on the same stores.
+// run is all ways on the same stores.
 type run struct {
-	Floor result `json:"floor"`
-	Ours  result `json:"tombstone"`
+	Floor  result `json:"floor"`
+	Proved result `json:"proved_floor"`
+	Ours   result `json:"tombstone"`
 }
 
 // bystanders is how many live assets, with all their parts, lie among those deleted; nothing may touch them.
@@ -39,19 +40,26 @@ func measure(ctx context.Context, o settings, number int) (m run, err error) {
 	if err != nil {
 		return m, err
 	}
+	records, err := newScene(o.Layout, "bench-p-"+stamp)
+	if err != nil {
+		return m, err
+	}
 	ours, err := newScene(o.Layout, "bench-t-"+stamp)
 	if err != nil {
 		return m, err
 	}
-	s, err := openStores(ctx, o.Stores, dir, bare, ours)
+	s, err := openStores(ctx, o.Stores, dir, bare, records, ours)
 	if s != nil {
 		defer func() { err = errors.Join(err, s.close(context.WithoutCancel(ctx))) }()
 	}
 	if err != nil {
 		return m, err
 	}
-	if m.Floor, err = measureFloor(ctx, o, s, bare); err != nil {
+	if m.Floor, err = measureFloor(ctx, o, s, bare, "floor", (*floor).erase); err != nil {
 		return m, fmt.Errorf("bare floor: %w", err)
+	}
+	if m.Proved, err = measureFloor(ctx, o, s, records, "proved", (*floor).eraseProved); err != nil {
+		return m, fmt.Errorf("proved floor: %w", err)
 	}
 	if m.Ours, err = measureOurs(ctx, o, s, ours, dir); err != nil {
 		return m, fmt.Errorf("tombstone: %w", err)
@@ -68,8 +76,8 @@ func names(what string, n int) []string {
 	return out
 }
 
-// measureFloor fills a scene and deletes it the bare way.
-func measureFloor(ctx context.Context, o settings, s *stores, sc *scene) (r result, err error) {
+// measureFloor fills a scene and deletes it in one of the bare ways.
+func measureFloor(ctx context.Context, o settings, s *stores, sc *scene, way string, erase func(*floor, context.Context, []asset) error) (r result, err error) {
 	f := &floor{stores: s, scene: sc}
 	if f.graph, err = s.openGraph(ctx, sc); err != nil {
 		return r, err
@@ -86,11 +94,11 @@ func measureFloor(ctx context.Context, o settings, s *stores, sc *scene) (r resu
 	if err != nil {
 		return r, err
 	}
-	if err := f.erase(ctx, warm); err != nil {
+	if err := erase(f, ctx, warm); err != nil {
 		return r, err
 	}
-	return timed(o, s, nil, len(assets), "floor", func() error {
-		if err := f.erase(ctx, assets); err != nil {
+	return timed(o, s, nil, len(assets), way, func() error {
+		if err := erase(f, ctx, assets); err != nil {
 			return err
 		}
 		return s.expect(ctx, sc, nil)
