@@ -37,7 +37,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: b, Logger: p.log})
 	reports := saga.Worker{Name: "reports", Subscriber: p.metrics.Subscriber(b.Reports()), Handle: deps.HandleReport, Grace: handBack, Logger: p.log}
 
-	if err := p.metrics.Backlog(deps.Backlog); err != nil {
+	if err := errors.Join(p.metrics.Backlog(deps.Backlog), p.metrics.Jobs(deps.Jobs)); err != nil {
 		return nil, err
 	}
 	p.ready.store("graph", graph.Ping)

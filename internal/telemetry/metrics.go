@@ -19,6 +19,7 @@ type Metrics struct {
 	eraseErrors *prometheus.CounterVec
 	republished *prometheus.CounterVec
 	deadLetters prometheus.Counter
+	jobs        map[dependency.Job]jobMetrics
 	registerer  prometheus.Registerer
 }
 
@@ -26,7 +27,7 @@ var _ dependency.Meter = (*Metrics)(nil)
 
 // New makes the metrics and registers them with a registry that has none of their names yet.
 func New(r prometheus.Registerer) *Metrics {
-	m := &Metrics{registerer: r,
+	m := &Metrics{registerer: r, jobs: jobsOf(r),
 		deletions: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tombstone_deletions_total",
 			Help: "Deletions that ended, by result: deleted or cancelled."}, []string{"result"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tombstone_deletion_duration_seconds",

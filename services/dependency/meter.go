@@ -15,6 +15,10 @@ type Meter interface {
 	Erased(bytes int64)
 	// Republished is told that n commands were flagged or sent again.
 	Republished(cause string, n int)
+	// Ran is told how a run of a job ended, or that it stopped for now.
+	Ran(job Job, result JobResult)
+	// Began is told that a job has begun n deletions.
+	Began(job Job, n int)
 }
 
 // noMeter is nobody.
@@ -24,6 +28,8 @@ func (noMeter) Accepted(time.Duration)      {}
 func (noMeter) Ended(Status, time.Duration) {}
 func (noMeter) Erased(int64)                {}
 func (noMeter) Republished(string, int)     {}
+func (noMeter) Ran(Job, JobResult)          {}
+func (noMeter) Began(Job, int)              {}
 
 // causeReplay is that of a flag which an operator had published, whoever had claimed it.
 const causeReplay = "replay"

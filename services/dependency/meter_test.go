@@ -48,6 +48,12 @@ func (m *meter) Ended(result dependency.Status, took time.Duration) {
 }
 func (m *meter) Erased(bytes int64)              { m.told = append(m.told, fmt.Sprint("erased ", bytes)) }
 func (m *meter) Republished(cause string, n int) { m.told = append(m.told, fmt.Sprint(cause, " ", n)) }
+func (m *meter) Ran(job dependency.Job, result dependency.JobResult) {
+	m.told = append(m.told, fmt.Sprint(job, " ", result))
+}
+func (m *meter) Began(job dependency.Job, n int) {
+	m.told = append(m.told, fmt.Sprint(job, " begins ", n))
+}
 
 func TestTheMeterIsToldOnceOfWhatWasCommitted(t *testing.T) {
 	b, m := newBench(t), &meter{}

@@ -25,7 +25,7 @@ func (s *Service) Retention(ctx context.Context, apply bool) (Expired, error) {
 	if len(found.ExceedsShare) > 0 {
 		return Expired{}, s.shareExceeded(found.ExceedsShare)
 	}
-	if err := s.beginRetention(ctx, by.Subject, found.Total); err != nil {
+	if err := s.beginRetention(ctx, by.Subject, found); err != nil {
 		return Expired{}, err
 	}
 	found.Applied = true
@@ -72,6 +72,11 @@ func (s *Service) findExpired(ctx context.Context, alive func() error) (Expired,
 		out.ExceedsShare, err = s.exceedsShare(ctx, owners)
 	}
 	return out, err
+}
+
+// look is what a run has seen that has found this.
+func (e *Expired) look() jobLook {
+	return jobLook{Candidates: e.Total, Left: e.Left.Held + e.Left.Dependants, Oldest: e.Oldest}
 }
 
 func (e *Expired) add(x expiry) {

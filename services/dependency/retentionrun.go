@@ -31,17 +31,16 @@ func (s *Service) Retain(ctx context.Context, atStart bool) error {
 	if errors.Is(err, errRunLost) {
 		return nil
 	}
+	if err != nil {
+		s.cfg.Meter.Ran(JobRetention, JobFailed)
+	}
 	return err
 }
 
 func (s *Service) runRetention(ctx context.Context, run *retentionRun) error {
 	if !run.Counted {
-		found, err := s.countRetention(ctx, run)
-		if err != nil {
+		if goOn, err := s.countRetention(ctx, run); err != nil || !goOn {
 			return err
-		}
-		if !found {
-			return s.endRetention(ctx, run)
 		}
 	}
 	err := s.walkExpired(ctx, run.Mark, func(p expiredPage) error {
@@ -58,11 +57,15 @@ func (s *Service) runRetention(ctx context.Context, run *retentionRun) error {
 	}
 	s.log.Info("retention has run", "by", run.By, "accepted", run.Tally.Accepted, "changed_meanwhile", run.Tally.Changed,
 		"held", run.Tally.Left.Held, "with_dependants", run.Tally.Left.Dependants, "refused", run.Tally.Refused, "took", s.now().Sub(run.Began))
-	return s.endRetention(ctx, run)
+	look := jobLook{Candidates: run.Tally.Refused, Left: run.Tally.Left.Held + run.Tally.Left.Dependants}
+	if look.Candidates > 0 {
+		look.Oldest = run.Found.Oldest
+	}
+	return s.endRetention(ctx, run, JobDone, look)
 }
 
 // countRetention is the first half of a run by the schedule: how much has expired, and whether the policy lets so much go
-// by itself.
+// by itself; else the run ends with it.
 func (s *Service) countRetention(ctx context.Context, run *retentionRun) (goOn bool, err error) {
 	found, err := s.findExpired(ctx, func() error { return s.noteSometimes(ctx, run, false) })
 	if err != nil {
@@ -75,15 +78,15 @@ func (s *Service) countRetention(ctx context.Context, run *retentionRun) (goOn b
 	switch {
 	case found.Total == 0:
 		s.log.Debug("nothing has expired", told...)
-		return false, nil
+		return false, s.endRetention(ctx, run, JobDone, found.look())
 	case len(found.ExceedsShare) > 0:
 		s.log.Warn("retention does nothing: too large a share of an owner's assets has expired", append(told, "error", s.shareExceeded(found.ExceedsShare))...)
-		return false, nil
+		return false, s.endRetention(ctx, run, JobRefused, found.look())
 	case !run.Apply:
 		s.log.Warn("retention only looks: the first real run of a changed policy is by hand, tombstone retention --apply", told...)
-		return false, nil
+		return false, s.endRetention(ctx, run, JobLooked, found.look())
 	}
-	run.Counted = true
+	run.Counted, run.Found = true, found.look()
 	return true, s.noteRetention(ctx, run)
 }
 
@@ -106,9 +109,11 @@ func (s *Service) expire(ctx context.Context, run *retentionRun, found []expiry)
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
+		before := run.Tally.Accepted
 		for i, r := range results {
 			s.tally(&run.Tally, chunk[i], r.err)
 		}
+		s.cfg.Meter.Began(JobRetention, run.Tally.Accepted-before)
 	}
 	return nil
 }

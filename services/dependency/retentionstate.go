@@ -16,10 +16,9 @@ const startSpacing = 10 * time.Minute
 
 // retentionState is what is known of runs of retention.
 type retentionState struct {
+	jobState
 	// Policy is the hash of the policy under which a real run was confirmed, by a run by hand or by `first_run: apply`.
 	Policy string `json:"policy,omitempty"`
-	// Began is when the last run began.
-	Began time.Time `json:"began"`
 	// Run is the one under way.
 	Run *retentionRun `json:"run,omitempty"`
 }
@@ -29,6 +28,7 @@ type retentionRun struct {
 	running
 	Apply   bool     `json:"apply"`
 	Counted bool     `json:"counted"`
+	Found   jobLook  `json:"found"` // once it is counted
 	Mark    walkMark `json:"mark"`
 	Tally   runTally `json:"tally"`
 }
@@ -47,16 +47,17 @@ func (s *Service) changeRetention(ctx context.Context, change func(tx Tx, state 
 }
 
 // beginRetention makes the run that was asked for by hand, in the place of one under way.
-func (s *Service) beginRetention(ctx context.Context, by string, total int) error {
+func (s *Service) beginRetention(ctx context.Context, by string, found Expired) error {
 	err := s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
-		state.Policy, state.Began = s.policy.Hash, s.now()
-		state.Run = &retentionRun{running: s.newRun(by), Apply: true, Counted: true}
+		state.begin(s.now())
+		state.Policy, state.Look = s.policy.Hash, found.look()
+		state.Run = &retentionRun{running: s.newRun(by), Apply: true, Counted: true, Found: state.Look}
 		return true, nil
 	})
 	if err != nil {
 		return err
 	}
-	s.log.Info("a run of retention was asked for", "by", by, "expired", total)
+	s.log.Info("a run of retention was asked for", "by", by, "expired", found.Total)
 	select {
 	case s.retain <- struct{}{}:
 	default:
@@ -82,7 +83,7 @@ func (s *Service) takeRetention(ctx context.Context, atStart bool) (run *retenti
 			if apply {
 				state.Policy = s.policy.Hash
 			}
-			state.Began = now
+			state.begin(now)
 			state.Run = &retentionRun{running: s.newRun(bySchedule), Apply: apply}
 		}
 		state.Run.Holder, state.Run.Until = s.cfg.Replica, now.Add(runClaim)
@@ -117,17 +118,32 @@ func (s *Service) noteRetention(ctx context.Context, run *retentionRun) error {
 		}
 		mine := *run
 		state.Run = &mine
+		if run.Counted {
+			state.Look = run.left()
+		}
 		return true, nil
 	})
 }
 
-// endRetention forgets the run.
-func (s *Service) endRetention(ctx context.Context, run *retentionRun) error {
-	return s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
+// left is what of the count has not begun to go.
+func (r *retentionRun) left() jobLook {
+	left := r.Found
+	left.Candidates = max(0, left.Candidates-r.Tally.Accepted-r.Tally.Changed)
+	return left
+}
+
+// endRetention forgets the run, and keeps what it has left.
+func (s *Service) endRetention(ctx context.Context, run *retentionRun, result JobResult, look jobLook) error {
+	err := s.changeRetention(ctx, func(_ Tx, state *retentionState) (bool, error) {
 		if state.Run == nil || !run.holds(&state.Run.running) {
 			return false, errRunLost
 		}
 		state.Run = nil
+		state.end(result, look, s.now())
 		return true, nil
 	})
+	if err == nil {
+		s.cfg.Meter.Ran(JobRetention, result)
+	}
+	return err
 }

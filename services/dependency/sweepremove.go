@@ -64,6 +64,7 @@ func (w *sweep) begin(ctx context.Context, orphans []orphan) error {
 	})
 	if err == nil {
 		w.run.Tally.Removed += taken
+		w.s.cfg.Meter.Began(JobSweep, taken)
 		w.s.handOver(accepted)
 	}
 	return err

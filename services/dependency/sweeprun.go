@@ -30,18 +30,20 @@ func (s *Service) Tidy(ctx context.Context) error {
 		}
 		return s.noteSweep(ctx, run)
 	}
-	err = w.goOn(ctx)
+	err, result := w.goOn(ctx), JobDone
 	switch {
 	case errors.Is(err, errRunLost):
 		return nil
 	case isSweepRefusal(err):
 		s.log.Warn("the sweep removes nothing; look at a dry run: tombstone sweep", "by", run.By, "error", err)
+		result = JobRefused
 	case err != nil:
+		s.cfg.Meter.Ran(JobSweep, JobFailed)
 		return err
 	default:
 		s.log.Info("the sweep has run", "by", run.By, "candidates", run.Tally.Total, "removed", run.Tally.Removed, "took", s.now().Sub(run.Began))
 	}
-	return s.endSweep(ctx, run)
+	return s.endSweep(ctx, run, result)
 }
 
 // isSweepRefusal tells what trying again does not mend.

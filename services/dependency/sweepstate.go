@@ -13,8 +13,7 @@ const sweepClaim = 3 * surveyTimeout
 
 // sweepState is what is known of sweeps that remove.
 type sweepState struct {
-	// Began is when the last one began.
-	Began time.Time `json:"began"`
+	jobState
 	// Run is the one under way.
 	Run *sweepRun `json:"run,omitempty"`
 }
@@ -73,7 +72,8 @@ func (s *Service) changeSweep(ctx context.Context, change func(tx Tx, state *swe
 func (s *Service) beginSweep(ctx context.Context, run *sweepRun) error {
 	run.Holder, run.Until = s.cfg.Replica, s.now().Add(sweepClaim)
 	err := s.changeSweep(ctx, func(_ Tx, state *sweepState) (bool, error) {
-		state.Began, state.Run = run.Began, run
+		state.begin(run.Began)
+		state.Look, state.Run = run.look(), run
 		return true, nil
 	})
 	if err != nil {
@@ -105,7 +105,8 @@ func (s *Service) takeSweep(ctx context.Context) (run *sweepRun, err error) {
 			if err != nil || !due {
 				return dropped != nil, err
 			}
-			state.Began, state.Run = now, s.newSweep(bySchedule)
+			state.begin(now)
+			state.Run = s.newSweep(bySchedule)
 		}
 		run = state.Run
 		run.Holder, run.Until = s.cfg.Replica, now.Add(sweepClaim)
@@ -135,19 +136,30 @@ func (s *Service) noteSweep(ctx context.Context, run *sweepRun) error {
 			return false, err
 		}
 		state.Run = run
+		if run.Phase == sweepRemoves {
+			state.Look = run.look()
+		}
 		return true, nil
 	})
 }
 
-// endSweep forgets the run.
-func (s *Service) endSweep(ctx context.Context, run *sweepRun) error {
-	return s.changeSweep(ctx, func(_ Tx, state *sweepState) (bool, error) {
+// look is what of the count has not begun to go.
+func (r *sweepRun) look() jobLook { return jobLook{Candidates: max(0, r.Tally.Total-r.Tally.Removed)} }
+
+// endSweep forgets the run, and keeps what it has left.
+func (s *Service) endSweep(ctx context.Context, run *sweepRun, result JobResult) error {
+	err := s.changeSweep(ctx, func(_ Tx, state *sweepState) (bool, error) {
 		if err := run.ours(*state); err != nil {
 			return false, err
 		}
 		state.Run = nil
+		state.end(result, run.look(), s.now())
 		return true, nil
 	})
+	if err == nil {
+		s.cfg.Meter.Ran(JobSweep, result)
+	}
+	return err
 }
 
 // ours is errRunLost unless the run in the graph is this one, still held by its replica.

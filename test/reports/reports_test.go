@@ -86,6 +86,7 @@ func TestTheOperationsPageHasEveryReasonAndMetric(t *testing.T) {
 		"services/asset/blocked.go":     regexp.MustCompile(`Reason = "([a-z-]+)"`),
 		"internal/telemetry/metrics.go": regexp.MustCompile(`"(tombstone_\w+)"`),
 		"internal/telemetry/backlog.go": regexp.MustCompile(`"(tombstone_\w+)"`),
+		"internal/telemetry/jobs.go":    regexp.MustCompile(`"(tombstone_\w+)"`),
 	} {
 		source, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
