@@ -61,10 +61,18 @@ type grammar struct {
 type program struct {
 	ctx context.Context
 	in  io.Reader
-	out io.Writer
+	out io.Writer // remembers that a write has failed: see output
 	err io.Writer
 	// watched: standard error is a terminal, so there is somebody to be told how work goes on.
 	watched bool
+}
+
+// printed is the error of what was printed so far.
+func (p *program) printed() error {
+	if out, ok := p.out.(*output); ok {
+		return out.err
+	}
+	return nil
 }
 
 // complain prints one line on standard error, whatever the text holds.
@@ -83,8 +91,18 @@ var errTold = errors.New("told")
 // helped ends the parser after help was printed.
 type helped struct{}
 
-// run carries out one command line and gives the exit code.
-func run(p *program, args []string) (code int) {
+// run carries out one command line and gives the exit code. What could not be printed was not done.
+func run(p *program, args []string) int {
+	out := &output{to: p.out}
+	p.out = out
+	code := parseAndRun(p, args)
+	if code == exitDone && out.err != nil {
+		return p.exitCode(out.err)
+	}
+	return code
+}
+
+func parseAndRun(p *program, args []string) (code int) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			if _, ok := fault.(helped); !ok {
@@ -99,7 +117,10 @@ func run(p *program, args []string) (code int) {
 		return exitFailed
 	}
 	command, err := parser.Parse(args)
-	if err != nil {
+	switch {
+	case p.printed() != nil: // it was to print help
+		return p.exitCode(p.printed())
+	case err != nil:
 		p.complain("%s; tombstone --help tells more", err)
 		return exitUsage
 	}

@@ -10,6 +10,24 @@ import (
 	"github.com/tombstone-project/tombstone/internal/safetext"
 )
 
+// output is standard output. It remembers the first write that failed, and writes nothing after it: a part that is missing is
+// never in the middle.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.to.Write(b)
+	if err != nil {
+		o.err = fmt.Errorf("the output is not whole: %w", err)
+	}
+	return n, o.err
+}
+
 // safe makes text fit for a terminal.
 func safe(s string) string { return safetext.Escape(s) }
 

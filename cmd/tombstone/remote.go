@@ -80,6 +80,9 @@ func pages[T any](p *program, r *remote, read func(cursor string) (dependency.Pa
 		if err = r.finish(p, err, func() { text(page.Items, first) }); err != nil {
 			return err
 		}
+		if err := p.printed(); err != nil {
+			return err
+		}
 		cursor = page.NextCursor
 	}
 	return nil
