@@ -12,7 +12,7 @@ TOOL := go tool -modfile=tools/go.mod
 IMAGE ?= tombstone:local
 PACKAGES ?= ./...
 
-.PHONY: help build dist image test test-short race cluster soak lint fmt vuln images bench bench-smoke demo compose-up compose-down compose-smoke readme ci
+.PHONY: help build dist image test test-short race cluster soak lint fmt vuln images bench bench-smoke demo compose-up compose-down compose-smoke helm readme ci
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -80,6 +80,12 @@ compose-down: ## stop them and remove their data
 
 compose-smoke: build image ## start them, delete an asset, look into the stores, stop them
 	TOMBSTONE_IMAGE=$(IMAGE) .ci/compose-smoke
+
+# What Kubernetes says of it comes from a Python package with its published schemas.
+helm: ## the chart: linted, rendered, held to Kubernetes' schemas and to the program
+	test -x dist/venv/bin/kubernetes-validate || \
+		{ python3 -m venv dist/venv && dist/venv/bin/pip install -q --disable-pip-version-check -r test/helm/requirements.txt; }
+	PATH=$(CURDIR)/dist/venv/bin:$$PATH go -C test/helm test -count=1 ./...
 
 readme: build ## run the commands of README.md and of the examples
 	.ci/readme README.md $(wildcard examples/*/README.md)
