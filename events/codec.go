@@ -94,13 +94,13 @@ func readable(b []byte, p payload) error {
 	return err
 }
 
-// DecodeCommand reads a message of the commands stream. Errors wrap ErrUnreadable and say why.
+// DecodeCommand reads a message of the commands stream. Errors wrap ErrUnreadable or ErrNewer and say why.
 func DecodeCommand(b []byte) (Envelope, Erase, error) { return decodeForeign(b, readCommand) }
 
-// DecodeReport reads a message of the reports stream: a *PartErased, *AssetErased or *PartProgress. Errors wrap ErrUnreadable and say why.
+// DecodeReport reads a message of the reports stream: a *PartErased, *AssetErased or *PartProgress. Errors wrap ErrUnreadable or ErrNewer and say why.
 func DecodeReport(b []byte) (Envelope, Report, error) { return decodeForeign(b, readReport) }
 
-// DecodeEvent reads a message of the events stream. Errors wrap ErrUnreadable and say why.
+// DecodeEvent reads a message of the events stream. Errors wrap ErrUnreadable or ErrNewer and say why.
 func DecodeEvent(b []byte) (Envelope, AuditEvent, error) { return decodeForeign(b, readEvent) }
 
 func readCommand(eventType string, o *object) Erase {
@@ -135,6 +135,9 @@ func decode[T any](b []byte, read func(eventType string, o *object) T) (Envelope
 	e, data, err := unwrap(b)
 	if err != nil {
 		return Envelope{}, none, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	if newer(e.Type) {
+		return Envelope{}, none, fmt.Errorf("%w: type %q", ErrNewer, e.Type)
 	}
 	o := newObject(data, "data")
 	value := read(e.Type, o)

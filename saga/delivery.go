@@ -95,7 +95,7 @@ func (v *delivery) settle(ctx context.Context, o Outcome) {
 	switch o.Kind {
 	case Done:
 		v.ack(ctx)
-	case Later:
+	case Later, Leave:
 		v.later(ctx, o)
 	case Park:
 		v.park(ctx, o)

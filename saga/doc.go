@@ -67,6 +67,8 @@
 //	handler panics                              nothing                       as if it had failed; the stack is in the log
 //	acknowledgement lost                        nothing                       comes again; the handler meets its own traces
 //	message cannot be read                      nothing                       dead letter with the reason, then removed
+//	message is of a newer version               time                          given back for a process that can read it, for most
+//	                                                                          of a day; then a dead letter
 //	stop while messages are in hand             at most the grace             finished within the grace, else given back at once
 //
 // # What was measured, and decided by it

@@ -19,14 +19,20 @@ const (
 	// Park: it cannot go on soon. Report that with Outcome.NextTry, then acknowledge; the graph flags it again at that time.
 	// Messages that wait long must not stay with the broker: they count against what it hands out at the same time.
 	Park
+	// Leave: a process of a newer version can read it. Give it back for that one, after Outcome.Delay.
+	Leave
 	// Never: it cannot be read, now or later. Copy it to the dead letters, then terminate.
 	Never
 )
 
 // String is the kind as the log tells it.
 func (k Kind) String() string {
-	return [...]string{"done", "later", "park", "never"}[k]
+	return [...]string{"done", "later", "park", "leave", "never"}[k]
 }
+
+// newerTries is how often a message of a newer version is given back, most of a day with the default backoff. When nobody
+// has taken it by then, there is no newer version any more, and the graph has had sent again what is not done.
+const newerTries = 1500
 
 // Parked is the error of a handler that cannot go on until somebody, or time, removes an obstacle: an object lock, a hold,
 // a pause, a missing bucket.
@@ -57,7 +63,7 @@ type Outcome struct {
 	Kind    Kind
 	Attempt int
 	Err     error // the handler's; nil for Done
-	// Delay belongs to Later.
+	// Delay belongs to Later and Leave.
 	Delay time.Duration
 	// The rest belongs to Park. Blocked: the handler named an obstacle (Parked); else it merely failed too often.
 	Blocked bool
@@ -75,7 +81,9 @@ func Decide(err error, attempt int, b Backoff) Outcome {
 	switch {
 	case err == nil:
 		o.Kind = Done
-	case errors.Is(err, events.ErrUnreadable):
+	case errors.Is(err, events.ErrNewer) && attempt < newerTries:
+		o.Kind, o.Delay = Leave, b.Delay(attempt)
+	case errors.Is(err, events.ErrUnreadable), errors.Is(err, events.ErrNewer):
 		o.Kind = Never
 	case errors.As(err, &parked):
 		o.Blocked, o.Part, o.Reason, o.Until = true, parked.Part, parked.Reason, parked.Until

@@ -28,6 +28,7 @@ func TestEveryResultOfAHandlerHasOneOutcome(t *testing.T) {
 	ends := &saga.Parked{Reason: "object-locked", Until: after(10 * time.Minute)}
 	over := &saga.Parked{Reason: "object-locked", Until: after(-time.Minute)}
 	plain := &saga.Parked{Reason: "bucket-missing"}
+	newer := fmt.Errorf("decode: %w", events.ErrNewer)
 	unreadable := fmt.Errorf("decode: %w", events.ErrUnreadable)
 	for name, c := range map[string]struct {
 		err     error
@@ -42,6 +43,9 @@ func TestEveryResultOfAHandlerHasOneOutcome(t *testing.T) {
 		"the one after it":                   {fault, 8, saga.Outcome{Kind: saga.Park, Attempt: 8, Err: fault, NextTry: noon.Add(5 * time.Minute)}},
 		"unreadable":                         {unreadable, 1, saga.Outcome{Kind: saga.Never, Attempt: 1, Err: unreadable}},
 		"unreadable at a late attempt":       {unreadable, 50, saga.Outcome{Kind: saga.Never, Attempt: 50, Err: unreadable}},
+		"of a newer version":                 {newer, 1, saga.Outcome{Kind: saga.Leave, Attempt: 1, Err: newer, Delay: 1250 * time.Millisecond}},
+		"of a newer version, for hours":      {newer, 1499, saga.Outcome{Kind: saga.Leave, Attempt: 1499, Err: newer, Delay: time.Minute}},
+		"of a newer version, for a day":      {newer, 1500, saga.Outcome{Kind: saga.Never, Attempt: 1500, Err: newer}},
 		"parked until a known time": {locked, 1, saga.Outcome{Kind: saga.Park, Attempt: 1, Err: locked, Blocked: true, Part: "payload", Reason: "object-locked",
 			Until: after(24 * time.Hour), NextTry: noon.Add(time.Hour)}},
 		"parked until soon": {ends, 1, saga.Outcome{Kind: saga.Park, Attempt: 1, Err: ends, Blocked: true, Reason: "object-locked", Until: after(10 * time.Minute),

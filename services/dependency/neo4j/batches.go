@@ -34,13 +34,13 @@ func (t *tx) SaveBatches(ctx context.Context, batches []dependency.BatchRecord) 
 		}
 		rows[i] = params{
 			"id": b.ID, "owner": text(b.Owner), "requested_by": text(b.RequestedBy), "reason": text(b.Reason), "traceparent": text(b.TraceParent),
-			"requested_at": moment(b.RequestedAt), "completed_at": moment(b.CompletedAt), "walk": walk,
+			"requested_at": moment(b.RequestedAt), "completed_at": moment(b.CompletedAt), "walk": walk, "erasing": nil,
 		}
 		if b.Open {
 			rows[i]["erasing"] = b.Owner
 		}
 	}
-	return t.writeRows(ctx, "save batches", "UNWIND $rows AS row MERGE (b:DeletionBatch {id: row.id}) SET b = row", rows)
+	return t.writeRows(ctx, "save batches", "UNWIND $rows AS row MERGE (b:DeletionBatch {id: row.id}) SET b += row", rows)
 }
 
 func decodeBatch(p properties) (dependency.BatchRecord, error) {
@@ -95,7 +95,7 @@ func (t *tx) SaveRefusals(ctx context.Context, refusals []dependency.Refusal) er
 		}
 		rows[i] = params{"batch": r.Batch, "asset": r.Asset, "name": text(r.Name), "detail": text(r.Detail), "members": members}
 	}
-	return t.writeRows(ctx, "save refusals", "UNWIND $rows AS row MERGE (r:BatchRefusal {batch: row.batch, asset: row.asset}) SET r = row", rows)
+	return t.writeRows(ctx, "save refusals", "UNWIND $rows AS row MERGE (r:BatchRefusal {batch: row.batch, asset: row.asset}) SET r += row", rows)
 }
 
 // RemoveRefusals deletes refusals.

@@ -53,7 +53,7 @@ func (t *tx) SaveCommands(ctx context.Context, commands []dependency.Command) er
 	}
 	return t.writeRows(ctx, "save command flags", `
 		UNWIND $rows AS row
-		MERGE (c:Command {id: row.id}) SET c = row
+		MERGE (c:Command {id: row.id}) SET c += row
 		WITH c, row WHERE NOT EXISTS { (c)<-[:`+pending+`]-() }
 		MATCH (n:<asset> {<id>: row.asset})
 		CREATE (n)-[:`+pending+`]->(c)`, rows)

@@ -35,7 +35,7 @@ func (t *tx) SaveDeletions(ctx context.Context, deletions []dependency.DeletionR
 			return err
 		}
 	}
-	return t.writeRows(ctx, "save deletions", "UNWIND $rows AS row MERGE (d:Deletion {id: row.id}) SET d = row", rows)
+	return t.writeRows(ctx, "save deletions", "UNWIND $rows AS row MERGE (d:Deletion {id: row.id}) SET d += row", rows)
 }
 
 // ListDeletions pages newest first. One whose time is not known counts as late.

@@ -46,7 +46,7 @@ func (t *tx) SaveErasures(ctx context.Context, erasures []dependency.Erasure) er
 		}
 	}
 	return t.writeRows(ctx, "save erasures",
-		"UNWIND $rows AS row MERGE (e:Erasure {deletion: row.deletion, asset: row.asset}) SET e = row", rows)
+		"UNWIND $rows AS row MERGE (e:Erasure {deletion: row.deletion, asset: row.asset}) SET e += row", rows)
 }
 
 // ListErasures pages through a deletion by position.
