@@ -10,17 +10,18 @@ import (
 // verifyCmd holds the running system to its guarantees.
 type verifyCmd struct {
 	remote
+	Apply bool   `help:"Erase again what lies where something was erased, where it can be nobody else's. Then verify again."`
 	Since string `placeholder:"TIME" help:"Only look at what was erased since a time (RFC 3339), or so long ago (24h): after a store was restored from a backup."`
 }
 
 // Help has examples.
 func (*verifyCmd) Help() string {
-	return examples("tombstone verify", "tombstone verify --since 2026-03-01T12:00:00Z", "tombstone verify --json")
+	return examples("tombstone verify", "tombstone verify --since 2026-03-01T12:00:00Z --apply", "tombstone verify --json")
 }
 
 // Run prints what is wrong, one violation a line; any violation is a failure.
 func (c *verifyCmd) Run(p *program) error {
-	var r dependency.VerifyRequest
+	r := dependency.VerifyRequest{Apply: c.Apply}
 	if c.Since != "" {
 		since, err := sinceTime(c.Since, time.Now())
 		if err != nil {
@@ -70,6 +71,9 @@ func printViolations(p *program, v dependency.Verification) {
 		rows = append(rows, []string{x.Guarantee, asset, orDash(x.Part), orDash(x.Deletion), x.Found, x.Do})
 	}
 	table(p.out, rows...)
+	if v.Driven > 0 {
+		_, _ = fmt.Fprintf(p.out, "%s now looked at again\n", count(v.Driven, "erasure"))
+	}
 	if left := v.Total - len(v.Violations); left > 0 {
 		_, _ = fmt.Fprintf(p.out, "and %d more\n", left)
 	}

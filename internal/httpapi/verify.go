@@ -23,6 +23,7 @@ func isVerify(r *http.Request) bool {
 
 // verifyBody narrows the look.
 type verifyBody struct {
+	Apply bool       `json:"apply,omitempty" doc:"Erase again what lies where something was erased, where it can be nobody else's; in the background, like every erasure."`
 	Since *time.Time `json:"since,omitempty" doc:"Only look whether what was erased by deletions that were completed since then is absent: after a store was restored from a backup."`
 }
 
@@ -39,13 +40,13 @@ func (s *server) verifyRoute() {
 	route(s, forOperators(huma.Operation{
 		OperationID: "verify", Method: http.MethodPost, Path: verifyPath, Tags: []string{"operations"},
 		Summary: "Hold the running system to its guarantees",
-		Description: "Looks at every asset with its links, trail and counters, at every deletion, and at every place that was erased; changes nothing." +
+		Description: "Looks at every asset with its links, trail and counters, at every deletion, and at every place that was erased; changes nothing without `apply`." +
 			" What goes on meanwhile is no violation: each is looked at twice, the second time while nothing about it changes.",
 		Errors: readErrors(),
 	}), func(ctx context.Context, in *verifyIn) (*verifyOut, error) {
 		var r dependency.VerifyRequest
 		if in.Body != nil {
-			r.Since = in.Body.Since
+			r.Since, r.Apply = in.Body.Since, in.Body.Apply
 		}
 		v, err := s.cfg.Dependency.Verify(ctx, r)
 		v.Violations = filled(v.Violations)

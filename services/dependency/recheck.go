@@ -73,6 +73,32 @@ func (s *Service) flagRechecks(ctx context.Context, found []Erasure) error {
 	})
 }
 
+// lookAgain has what erasures have emptied looked at again now, whatever their time was. It counts those that are done.
+func (s *Service) lookAgain(ctx context.Context, found []Erasure) (driven int, err error) {
+	if len(found) == 0 {
+		return 0, nil
+	}
+	err = s.graph.Update(ctx, func(tx Tx) error {
+		driven = 0
+		w := newWorld(tx, s.now())
+		erasures, _, err := w.lockAgain(ctx, found)
+		if err != nil {
+			return err
+		}
+		for _, e := range erasures {
+			if e.Done {
+				e.CheckAt = w.now
+				w.erasures, driven = append(w.erasures, e), driven+1
+			}
+		}
+		return w.flush(ctx)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return driven, s.Recheck(ctx)
+}
+
 // recheckAt is when the places of an erasure that is done are looked at again; zero when there is none to look at.
 func (w *reportWorld) recheckAt(e Erasure) time.Time {
 	for _, step := range e.Steps {

@@ -29,7 +29,7 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Verification, er
 	if _, err := operator(ctx); err != nil {
 		return Verification{}, err
 	}
-	v := &verifier{Service: s, since: r.Since, result: Verification{Violations: []Violation{}}, owners: map[string]Usage{}}
+	v := &verifier{Service: s, since: r.Since, apply: r.Apply, result: Verification{Violations: []Violation{}}, owners: map[string]Usage{}}
 	steps := []func(context.Context) error{v.assets, v.deletions, v.usage}
 	if v.since != nil {
 		steps = []func(context.Context) error{v.deletions}
@@ -46,6 +46,7 @@ func (s *Service) Verify(ctx context.Context, r VerifyRequest) (Verification, er
 type verifier struct {
 	*Service
 	since  *time.Time
+	apply  bool
 	result Verification
 	owners map[string]Usage // what the assets add up to, as they were read
 	looked bool             // the stores have answered: from then on a store that is away for a moment does not end the run
@@ -229,6 +230,7 @@ func (v *verifier) confirm(ctx context.Context, suspects []subject) (moving []su
 	if err != nil {
 		return nil, err
 	}
+	var again []Erasure
 	for _, s := range suspects {
 		f, still := before[s]
 		if g, ok := after[s]; !still || !ok || !reflect.DeepEqual(f, g) {
@@ -236,8 +238,13 @@ func (v *verifier) confirm(ctx context.Context, suspects []subject) (moving []su
 			continue
 		}
 		v.report(v.judge(s, f, sights[s])...)
+		if v.apply && len(sights[s].Found) > 0 {
+			again = append(again, f.erasure)
+		}
 	}
-	return moving, nil
+	driven, err := v.lookAgain(ctx, again)
+	v.result.Driven += driven
+	return moving, err
 }
 
 // stillFacts reads facts twice in one transaction, because the graph may be read-committed, and gives those that are the same.

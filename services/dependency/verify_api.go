@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// VerifyingAPI holds a running system to its guarantees, and changes nothing.
+// VerifyingAPI holds a running system to its guarantees.
 type VerifyingAPI interface {
 	// Verify looks at every asset and deletion, and at every place that was erased. It takes as long as there are many.
 	Verify(ctx context.Context, r VerifyRequest) (Verification, error)
@@ -16,13 +16,17 @@ type VerifyRequest struct {
 	// Since, when given, leaves everything out but what deletions that were completed since then have erased: what a store
 	// that was restored from a backup of that time may have again.
 	Since *time.Time `json:"since,omitempty"`
+	// Apply has what lies where something was erased erased again, where it can be nobody else's: by the later look that
+	// follows every erasure, at once. Nothing else is changed.
+	Apply bool `json:"apply,omitempty"`
 }
 
 // Verification is what a look at everything has found.
 type Verification struct {
-	Checked    int         `json:"checked"`    // assets; with Since, those that were erased
-	Violations []Violation `json:"violations"` // the first 1,000
-	Total      int         `json:"total"`      // of the violations
+	Checked    int         `json:"checked"`          // assets; with Since, those that were erased
+	Violations []Violation `json:"violations"`       // the first 1,000
+	Total      int         `json:"total"`            // of the violations
+	Driven     int         `json:"driven,omitempty"` // with Apply: erasures that are looked at again now
 }
 
 // Violation is one thing that must not be. Each was looked at twice, the second time while nothing about it changed.

@@ -11,7 +11,7 @@ import (
 const (
 	doRetry    = "tombstone retry %s"
 	doRestored = "if a store was restored, follow docs/operations.md; else the graph was changed past Tombstone: compare with a backup, and report it"
-	doErase    = "find out who wrote it; `tombstone sweep --apply` erases what belongs to no live asset"
+	doErase    = "find out who wrote it, or whether a store was restored; `tombstone verify --apply` erases it where it can be nobody else's"
 	doObstacle = "remove the obstacle, and verify again"
 )
 

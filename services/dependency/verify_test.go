@@ -502,3 +502,27 @@ func TestAnswersHoldTheFirstThousandViolations(t *testing.T) {
 		t.Errorf("%d violations of %d, %d assets", len(v.Violations), v.Total, v.Checked)
 	}
 }
+
+func TestApplyHasWhatLiesThereLookedAtAgainAndNothingElse(t *testing.T) {
+	b, s := planBench(t)
+	back := b.create("item", "back")
+	b.gone("back")
+	b.create("item", "empty")
+	b.gone("empty")
+	b.create("item", "waits")
+	b.del("waits")
+	b.sweepSent()
+	s.put("back", back.Generation, version("payload", "back", "v1", 1))
+	if v := b.verify(); v.Driven != 0 || v.Total != 1 || len(b.flags()) != 0 {
+		t.Errorf("without apply: %s, flags %+v", pretty(v), b.flags())
+	}
+	for range 2 { // a repeat sets no second flag
+		v, err := b.Verify(b.ctx, dependency.VerifyRequest{Apply: true})
+		if err != nil || v.Driven != 1 || v.Total != 1 {
+			t.Errorf("got %s, %v", pretty(v), err)
+		}
+		if flags := b.flags(); len(flags) != 1 || flags[0].Asset != "back" || flags[0].Cause != "recheck" {
+			t.Errorf("flags: %+v", flags)
+		}
+	}
+}
