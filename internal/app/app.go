@@ -21,6 +21,7 @@ import (
 	"github.com/tombstone-project/tombstone/internal/config"
 	"github.com/tombstone-project/tombstone/internal/run"
 	"github.com/tombstone-project/tombstone/internal/telemetry"
+	"github.com/tombstone-project/tombstone/internal/tracing"
 	"github.com/tombstone-project/tombstone/policy"
 )
 
@@ -109,7 +110,8 @@ type process struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
 	metrics  *telemetry.Metrics
-	parts    []run.Part // in the order of their start
+	tracer   *tracing.Tracer // nil: off
+	parts    []run.Part      // in the order of their start
 	closers  []func() error
 	ready    readiness
 	server   http.Handler

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
 	"github.com/tombstone-project/tombstone/internal/config"
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/run"
+	"github.com/tombstone-project/tombstone/internal/tracing"
 	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/asset/gaterpc"
@@ -26,9 +28,12 @@ func (p *process) lookTimeout() time.Duration { return p.cfg.RequestTimeout * 4 
 // assemble opens the stores and puts together every part that the role needs. It starts nothing.
 func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Policy, info Info, log *slog.Logger, keys blobKeys) (*process, error) {
 	proc := newProcess(cfg, role, p, info, log)
+	if err := proc.startTracing(ctx); err != nil {
+		return nil, err
+	}
 	bus, err := proc.openBus()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, proc.close())
 	}
 	var stores asset.Config
 	if role.asset() {
@@ -54,6 +59,7 @@ func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Polic
 		if deps == nil {
 			stores.Gate = gaterpc.Dial(bus.conn, proc.names, gateTimeout)
 		}
+		stores.Gate = proc.tracer.Gate(stores.Gate)
 		assets = proc.assetService(bus, stores)
 	}
 	proc.server, err = proc.handler(deps, assets)
@@ -61,6 +67,22 @@ func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Polic
 		return nil, errors.Join(err, proc.close())
 	}
 	return proc, nil
+}
+
+// startTracing sends traces where OpenTelemetry's settings say. Its last ones leave when everything else has ended.
+func (p *process) startTracing(ctx context.Context) (err error) {
+	if p.tracer, err = tracing.Start(ctx, os.LookupEnv, p.info.Version, p.log); err != nil {
+		return err
+	}
+	p.closers = append(p.closers, func() error {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), handBack)
+		defer cancel()
+		if err := p.tracer.Shutdown(last); err != nil {
+			p.log.Warn("the last traces are not sent", "error", err)
+		}
+		return nil
+	})
+	return nil
 }
 
 // run starts every part, the listener last, and stops them in reverse order when ctx ends.

@@ -40,14 +40,14 @@ func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.
 	p.blobs = blobs
 	p.ready.store("documents", documents.Ping)
 	p.ready.store("blobs", blobs.Ping)
-	return asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Signer: blobs, Publisher: b, Names: p.names, Log: p.log}, nil
+	return p.tracer.Stores(asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Signer: blobs, Publisher: p.tracer.Publisher(b), Names: p.names, Log: p.log}), nil
 }
 
 // assetService adds the parts of the asset service. The configuration has its gate by now.
 func (p *process) assetService(b *bus, c asset.Config) *asset.Service {
 	service := asset.NewService(c)
 	eraser := asset.NewEraser(p.metrics.Stores(c))
-	worker := saga.Worker{Name: "erase", Subscriber: p.metrics.Subscriber(b.Commands()), Handle: eraser.HandleMessage, Park: eraser.Park, InFlight: erasing, Grace: handBack, Logger: p.log}
+	worker := saga.Worker{Name: "erase", Subscriber: p.metrics.Subscriber(b.Commands()), Handle: p.tracer.Handle(eraser.HandleMessage), Park: eraser.Park, InFlight: erasing, Grace: handBack, Logger: p.log}
 	checked := make(chan struct{})
 	p.part("blobs", p.prepare("blobs", func(ctx context.Context) error { return p.checkBuckets(ctx, c) }, checked))
 	p.part("erase", after(worker.Run, checked, b.prepared))

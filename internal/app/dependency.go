@@ -25,7 +25,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 		return nil, err
 	}
 	var commands, feed *saga.Relay
-	deps, err := dependency.New(dependency.Config{Graph: graph, Policy: p.policy, Names: p.names, Logger: p.log, ReceiptKey: key,
+	deps, err := dependency.New(dependency.Config{Graph: p.tracer.Graph(graph), Policy: p.policy, Names: p.names, Logger: p.log, ReceiptKey: key,
 		Stores: stores, Plant: plant, LookTimeout: p.lookTimeout(), Meter: p.metrics,
 		SendCommands: func(f []saga.Flag) { commands.Send(f) },
 		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
@@ -33,9 +33,9 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	if err != nil {
 		return nil, err
 	}
-	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: b, Waiting: b.WaitingCommands, Logger: p.log})
-	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: b, Logger: p.log})
-	reports := saga.Worker{Name: "reports", Subscriber: p.metrics.Subscriber(b.Reports()), Handle: deps.HandleReport, Grace: handBack, Logger: p.log}
+	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: p.tracer.Publisher(b), Waiting: b.WaitingCommands, Logger: p.log})
+	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: p.tracer.Publisher(b), Logger: p.log})
+	reports := saga.Worker{Name: "reports", Subscriber: p.metrics.Subscriber(b.Reports()), Handle: p.tracer.Handle(deps.HandleReport), Grace: handBack, Logger: p.log}
 
 	if err := errors.Join(p.metrics.Backlog(deps.Backlog), p.metrics.Jobs(deps.Jobs)); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ var errStopped = errors.New("batch: run did not return")
 
 // Run carries out one batch. results has one entry for each request, in their order; err fails all of them.
 //
-// ctx belongs to the batch, not to a requester: it carries no values, and it ends only when every requester of the batch
+// ctx belongs to the batch, not to a requester: it carries no values but Requesters, and it ends only when every requester of the batch
 // has given up, so one that is cancelled does not fail its neighbours. Its deadline is the latest of theirs; there is
 // none when one of them has none.
 type Run[Q, R any] func(ctx context.Context, requests []Q) (results []R, err error)

@@ -69,7 +69,9 @@ type Config struct {
 	// RequestTimeout bounds each request, but for the time that the caller asks to wait and for imports and searches; default 10 s.
 	RequestTimeout time.Duration
 	Version        string
-	Logger         *slog.Logger // nil: nothing is logged
+	// Trace makes spans of requests, once their routes are known; nil: nobody does.
+	Trace  func(http.Handler) http.Handler
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 // validate fills defaults and joins what is missing.
@@ -83,6 +85,9 @@ func (c *Config) validate() error {
 	}
 	if c.RequestTimeout == 0 {
 		c.RequestTimeout = 10 * time.Second
+	}
+	if c.Trace == nil {
+		c.Trace = func(next http.Handler) http.Handler { return next }
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -114,7 +119,7 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mux.Use(measured, s.recoverPanics, safeHeaders, keepEscapedPath, middleware.GetHead, refuseForeignPages, s.limitBodies, s.guard)
+	s.mux.Use(measured, cfg.Trace, s.recoverPanics, safeHeaders, keepEscapedPath, middleware.GetHead, refuseForeignPages, s.limitBodies, s.guard)
 	s.mux.NotFound(s.notFound)
 	s.mux.MethodNotAllowed(s.methodNotAllowed)
 	s.api = humachi.New(s.mux, apiConfig(cfg.Version))

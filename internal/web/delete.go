@@ -46,7 +46,7 @@ func (s *Site) delete(r *http.Request) (string, error) {
 	}
 	d, err := s.cfg.Service.Delete(r.Context(), id, dependency.DeleteRequest{
 		WithDependants: r.PostFormValue("with_dependants") == "true", Reason: r.PostFormValue("reason"), IfMatch: r.PostFormValue("generation"),
-		IfPlan: r.PostFormValue("plan"),
+		IfPlan: r.PostFormValue("plan"), TraceParent: r.Header.Get("Traceparent"),
 	})
 	return deletionPage(d.ID), err
 }
