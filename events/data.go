@@ -101,6 +101,7 @@ func readErase(o *object) Erase {
 		Generation: o.id("generation"),
 		Parts:      o.names("parts"),
 		Recheck:    int(o.count("recheck")),
+		Tried:      int(o.count("tried")),
 		By:         o.optionalID("by"),
 		Reason:     o.text("reason"),
 	}

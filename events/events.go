@@ -50,9 +50,11 @@ type Erase struct {
 	// generation.
 	Parts map[string]string `json:"parts,omitempty"`
 	// Recheck is the number, from 1, of a later look at what was erased already; 0 for the erasure itself.
-	Recheck int    `json:"recheck,omitempty"`
-	By      string `json:"by"`
-	Reason  string `json:"reason"`
+	Recheck int `json:"recheck,omitempty"`
+	// Tried is how often earlier commands for the same were tried, so that counting goes on.
+	Tried  int    `json:"tried,omitempty"`
+	By     string `json:"by"`
+	Reason string `json:"reason"`
 }
 
 // PartEvidence is what was there of one part, and when it was seen to be gone.

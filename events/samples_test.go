@@ -41,6 +41,8 @@ func samples() []sample {
 			Generation: generation, Parts: map[string]string{"raw": partGen, "sbom": generation}, By: "retention", Reason: ""}},
 		{"erase-recheck", envelope(dependency, events.TypeErase), events.Erase{Deletion: deletion, Asset: "a-1", Kind: "check", Owner: "acme",
 			Generation: generation, Recheck: 1, By: "alice", Reason: "law"}},
+		{"erase-again", envelope(dependency, events.TypeErase), events.Erase{Deletion: deletion, Asset: "a-1", Kind: "check", Owner: "acme",
+			Generation: generation, Tried: 12, By: "alice", Reason: "law"}},
 		{"part-erased", envelope(asset, events.TypePartErased), &events.PartErased{Deletion: deletion, Asset: "a-1", Generation: generation,
 			PartEvidence: evidence("payload")}},
 		{"asset-erased", envelope(asset, events.TypeAssetErased), &events.AssetErased{Deletion: deletion, Asset: "a-1", Generation: generation,

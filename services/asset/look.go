@@ -186,7 +186,7 @@ func (r *erasure) finish(ctx context.Context, p *part) {
 	evidence, err := r.stores.done(ctx, Record{Key: r.ledgerKey(p), Evidence: events.PartEvidence{
 		Part: p.name, Generation: p.generation,
 		Documents: p.counted.Documents, Objects: p.counted.Objects, Bytes: p.counted.Bytes,
-		Attempts: r.attempt, SeenAbsentAt: p.lookedAt,
+		Attempts: r.tries(), SeenAbsentAt: p.lookedAt,
 	}})
 	if err != nil {
 		p.err = fmt.Errorf("write the end into the ledger: %w", err)

@@ -95,6 +95,18 @@ func TestAMessageIsReadAndHandled(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.same("attempts", w.evidence(c)[0].Attempts, 4)
+	again := w.command("mesh", "b", gen1)
+	again.Tried = 12
+	message := w.message(again)
+	if err := asset.NewEraser(w.config).HandleMessage(t.Context(), message, 3); err != nil {
+		t.Fatal(err)
+	}
+	w.same("attempts with those of earlier commands", w.evidence(again)[0].Attempts, 15)
+	if err := asset.NewEraser(w.config).Park(t.Context(), message, saga.Outcome{Attempt: 3, NextTry: start}); err != nil {
+		t.Fatal(err)
+	}
+	progress := of[*events.PartProgress](w.bus)
+	w.same("attempts of what is put aside", progress[len(progress)-1].Attempts, 15)
 	err := asset.NewEraser(w.config).HandleMessage(t.Context(), saga.Message{Data: []byte("{}")}, 1)
 	if !errors.Is(err, events.ErrUnreadable) {
 		t.Errorf("an unreadable message: %v, want %v", err, events.ErrUnreadable)

@@ -102,11 +102,14 @@ func (r *erasure) tellInHand(ctx context.Context) {
 	}
 }
 
+// tries counts the deliveries of this command and of those before it.
+func (r *erasure) tries() int { return r.command.Tried + r.attempt }
+
 // progressOf says what a part met: blocked by an obstacle, else failing.
 func (r *erasure) progressOf(part string, err error) events.PartProgress {
 	out := events.PartProgress{
 		Deletion: r.command.Deletion, Asset: r.command.Asset, Generation: r.command.Generation, Part: part,
-		Status: events.ProgressRetry, Attempts: r.attempt, Recheck: r.command.Recheck,
+		Status: events.ProgressRetry, Attempts: r.tries(), Recheck: r.command.Recheck,
 	}
 	if err != nil {
 		out.LastError = err.Error()

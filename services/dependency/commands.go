@@ -134,6 +134,8 @@ func (s *Service) flags(commands []Command, deletions map[string]DeletionRecord,
 			By: d.RequestedBy, Reason: d.Reason}
 		if c.Cause == causeRecheck {
 			data.Recheck = e.Rechecks + 1
+		} else {
+			data.Tried = e.tried()
 		}
 		payload, err := events.Encode(events.Envelope{ID: c.ID, Source: source, Type: events.TypeErase, Time: s.now(), TraceParent: d.TraceParent}, data)
 		if err != nil {
@@ -150,6 +152,16 @@ func (s *Service) flags(commands []Command, deletions map[string]DeletionRecord,
 func (c *Commands) Sent(_ context.Context, ids []string) error {
 	c.s.sent.add(ids, c.s.now())
 	return nil
+}
+
+// tried is how often the commands for what is not erased yet were tried, as far as was reported.
+func (e Erasure) tried() (most int) {
+	for _, s := range e.Steps {
+		if s.Status != StepErased {
+			most = max(most, s.Attempts)
+		}
+	}
+	return most
 }
 
 // wanted is which parts a command names: as the erasure began, but without those that were given up since. Nothing of ours

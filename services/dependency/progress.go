@@ -30,7 +30,7 @@ func (w *reportWorld) progress(e *Erasure, d *DeletionRecord, r *events.PartProg
 		if step.Status == StepErased || r.Part != "" && step.Part != r.Part {
 			continue
 		}
-		step.Status, step.Attempts, step.LastError, step.NextTry = StepErasing, r.Attempts, r.LastError, next
+		step.Status, step.Attempts, step.LastError, step.NextTry = StepErasing, max(step.Attempts, r.Attempts), r.LastError, next
 		if blocked {
 			step.Status = StepBlocked
 		}
