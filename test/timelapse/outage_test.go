@@ -37,6 +37,7 @@ func TestAnOutageOfHalfAnHourHealsByItself(t *testing.T) {
 		w.fail(down("documents", errRefused))
 		dids := w.delete(r, ids)
 		rests := map[string]bool{} // deletions that were seen to wait for their next try
+		tries := map[string]int{}  // as told
 		for range 30 {
 			pass(time.Minute)
 			for _, id := range dids {
@@ -44,6 +45,10 @@ func TestAnOutageOfHalfAnHourHealsByItself(t *testing.T) {
 				if err != nil || !strings.Contains(x.LastError, "part note") || !strings.Contains(x.LastError, errRefused.Error()) || x.Since == nil {
 					w.Fatalf("explain during the outage: %+v, %v", x, err)
 				}
+				if told := x.Causes[0].Attempts; told < tries[id] {
+					w.Fatalf("%d attempts, and %d a minute before", told, tries[id])
+				}
+				tries[id] = x.Causes[0].Attempts
 				if x.NextTry != nil {
 					rests[id] = true
 					if ahead := time.Until(*x.NextTry); ahead > 7*time.Minute {
@@ -54,6 +59,9 @@ func TestAnOutageOfHalfAnHourHealsByItself(t *testing.T) {
 		}
 		if len(rests) != len(dids) {
 			w.Errorf("%d of %d deletions told their next try", len(rests), len(dids))
+		}
+		if told, made := tries[dids[0]], w.handled()/len(ids); told < made-3 { // those of the last command may not be told yet
+			w.Errorf("explain tells of %d attempts, there were %d", told, made)
 		}
 		if n := w.handled(); n > 45*len(ids) {
 			w.Errorf("%d tries in half an hour for %d assets", n, len(ids))
