@@ -77,6 +77,10 @@ func (t *tx) Incoming(ctx context.Context, to string, types []string, after depe
 	return read(t, "Incoming", 1, func() ([]dependency.Source, error) { return t.Tx.Incoming(ctx, to, types, after, limit) })
 }
 
+func (t *tx) Ahead(ctx context.Context, from, up, down []string, limit int) ([]string, error) {
+	return read(t, "Ahead", len(from), func() ([]string, error) { return t.Tx.Ahead(ctx, from, up, down, limit) })
+}
+
 func (t *tx) HiddenLinks(ctx context.Context, targets []string, deletion string) ([]dependency.Link, error) {
 	return read(t, "HiddenLinks", len(targets), func() ([]dependency.Link, error) { return t.Tx.HiddenLinks(ctx, targets, deletion) })
 }
@@ -129,6 +133,10 @@ func (t *tx) Overdue(ctx context.Context, dueBefore time.Time, limit int) ([]dep
 
 func (t *tx) CountIncomplete(ctx context.Context, stalledSince time.Time) (dependency.Incomplete, error) {
 	return read(t, "CountIncomplete", 1, func() (dependency.Incomplete, error) { return t.Tx.CountIncomplete(ctx, stalledSince) })
+}
+
+func (t *tx) FirstErasures(ctx context.Context, deletions []string, n int) (map[string][]dependency.Erasure, error) {
+	return read(t, "FirstErasures", len(deletions), func() (map[string][]dependency.Erasure, error) { return t.Tx.FirstErasures(ctx, deletions, n) })
 }
 
 func (t *tx) ListErasures(ctx context.Context, deletion string, after, limit int) ([]dependency.Erasure, error) {

@@ -8,13 +8,9 @@ import (
 	"github.com/tombstone-project/tombstone/policy"
 )
 
-const (
-	closureChunk = 500  // assets whose links are read in one call
-	sourcesPage  = 5000 // links read in one call
-	// detachLocked is how many sources of detached links are locked; beyond it a link that its source removes at the same
-	// moment may come back when the deletion is cancelled.
-	detachLocked = 10000
-)
+// detachLocked is how many sources of detached links are locked; beyond it a link that its source removes at the same
+// moment may come back when the deletion is cancelled.
+const detachLocked = 10000
 
 // scope says what a deletion may take along.
 type scope struct {
@@ -35,17 +31,20 @@ type closure struct {
 	w      *world
 	policy *policy.Policy
 	scope
+	around *around
 
 	roots    map[string]bool
-	order    []string          // the assets that go, the roots first
-	why      map[string]string // asset that goes → why
-	root     map[string]string // asset that goes → the root that it goes with
-	hide     []Link            // detached links
-	blockers map[string]string // live or scheduled dependant that does not go → its link type
-	named    []string          // of the first blockers, those that a plan may name
-	shared   map[string]bool   // targets that may lose their last source
-	last     map[string]bool   // of them, those that go because they did
-	kept     map[string]bool   // of them, those that stay because they are held
+	order    []string            // the assets that go, the roots first
+	why      map[string]string   // asset that goes → why
+	root     map[string]string   // asset that goes → the root that it goes with
+	hide     []Link              // detached links
+	blockers map[string]string   // live or scheduled dependant that does not go → its link type
+	named    []string            // of the first blockers, those that a plan may name
+	shared   map[string]bool     // targets that may lose their last source
+	last     map[string]bool     // of them, those that go because they did
+	kept     map[string]bool     // of them, those that stay because they are held
+	loose    []string            // of them, those to look at: nothing is known that keeps them
+	keeps    map[string][]string // asset that does not go → those of them that it keeps
 	// along and against are the edges that decide what stays when one asset must: what has to go with an asset, and the
 	// dependants that only may not stay.
 	along   map[string][]string
@@ -61,8 +60,10 @@ func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, b
 // under them, until nothing new turns up. Above the limit nothing goes, so nothing is locked.
 func findClosures(ctx context.Context, w *world, p *policy.Policy, roots []string, within scope, limit int) (*closure, error) {
 	locked := map[string]bool{}
+	var before []string // what the look before found
 	for {
 		c := newClosure(w, p, within)
+		c.around.soon = before
 		if err := c.find(ctx, roots); err != nil {
 			return nil, err
 		}
@@ -80,13 +81,16 @@ func findClosures(ctx context.Context, w *world, p *policy.Policy, roots []strin
 		if err := w.load(ctx, Locks{Assets: slices.Sorted(maps.Keys(locked))}); err != nil {
 			return nil, err
 		}
+		before = slices.AppendSeq(slices.Clone(c.order), maps.Keys(c.shared))
 	}
 }
 
 func newClosure(w *world, p *policy.Policy, within scope) *closure {
-	return &closure{w: w, policy: p, scope: within, roots: map[string]bool{}, why: map[string]string{}, root: map[string]string{},
-		blockers: map[string]string{}, shared: map[string]bool{}, last: map[string]bool{}, kept: map[string]bool{},
+	c := &closure{w: w, policy: p, scope: within, roots: map[string]bool{}, why: map[string]string{}, root: map[string]string{},
+		blockers: map[string]string{}, shared: map[string]bool{}, last: map[string]bool{}, kept: map[string]bool{}, keeps: map[string][]string{},
 		along: map[string][]string{}, against: map[string][]string{}}
+	c.around = newAround(w, p, within, c.why)
+	return c
 }
 
 // decisive are the assets whose state the closure depends on.
@@ -109,7 +113,7 @@ func (c *closure) find(ctx context.Context, roots []string) error {
 	}
 	for len(frontier) > 0 && (c.most == 0 || len(c.order) <= c.most) {
 		var next []string
-		for chunk := range slices.Chunk(frontier, closureChunk) {
+		for chunk := range slices.Chunk(frontier, aroundChunk) {
 			found, err := c.step(ctx, chunk)
 			if err != nil {
 				return err
@@ -141,12 +145,17 @@ func (c *closure) take(list []string, id, why, root string) []string {
 	}
 	c.why[id], c.root[id] = why, root
 	c.order = append(c.order, id)
+	c.loose = append(c.loose, c.keeps[id]...)
+	delete(c.keeps, id)
 	return append(list, id)
 }
 
 // step reads the links of a chunk of assets that go, and finds those that go with them.
 func (c *closure) step(ctx context.Context, chunk []string) (next []string, err error) {
-	err = c.sources(ctx, chunk, slices.Sorted(maps.Keys(c.policy.Links)), func(src Source) bool {
+	if err := c.around.read(ctx, chunk); err != nil {
+		return nil, err
+	}
+	err = c.around.sources(ctx, chunk, nil, func(src Source) bool {
 		switch reaction := c.policy.Links[src.Type].OnTargetDelete; {
 		case reaction == policy.Detach:
 			c.hide = append(c.hide, src.Link)
@@ -163,14 +172,14 @@ func (c *closure) step(ctx context.Context, chunk []string) (next []string, err 
 		}
 		return true
 	})
-	if err != nil || !c.countsReferences() {
-		return next, err
-	}
-	links, err := c.w.tx.Outgoing(ctx, chunk)
-	for _, l := range links {
-		if l.Hidden == "" && c.policy.Links[l.Type].OnLastSourceDelete {
-			c.shared[l.To] = true
+	for _, id := range chunk {
+		for _, to := range c.around.targets[id] {
+			if !c.shared[to] {
+				c.shared[to] = true
+				c.loose = append(c.loose, to)
+			}
 		}
+		c.around.forget(id)
 	}
 	return next, err
 }
@@ -183,107 +192,53 @@ func (c *closure) reaches(src Source) bool {
 // mayTake tells whether who asks may take an owner's assets along.
 func (c *closure) mayTake(owner string) bool { return c.by == nil || c.by.sees(owner) }
 
-func (c *closure) countsReferences() bool {
-	if c.owner != "" {
-		return false
-	}
-	for _, l := range c.policy.Links {
-		if l.OnLastSourceDelete {
-			return true
-		}
-	}
-	return false
-}
-
-// needing are the link types by which a source keeps its target: those that count references, whatever else they do, and
-// those that restrict.
-func (c *closure) needing() (types []string) {
-	for t, l := range c.policy.Links {
-		if l.OnLastSourceDelete || l.OnTargetDelete == policy.Restrict {
-			types = append(types, t)
-		}
-	}
-	slices.Sort(types)
-	return types
-}
-
-// sources gives the links of these types to the targets, in pages, until do is false. Targets with many links are read one
-// by one.
-func (c *closure) sources(ctx context.Context, targets, types []string, do func(Source) bool) error {
-	list, err := c.w.tx.Sources(ctx, targets, types, sourcesPage)
-	if err != nil {
-		return err
-	}
-	if len(list) < sourcesPage {
-		for _, src := range list {
-			if !do(src) {
-				return nil
-			}
-		}
-		return nil
-	}
-	for _, to := range targets {
-		for after := (Link{}); ; {
-			list, err := c.w.tx.Incoming(ctx, to, types, after, sourcesPage)
-			if err != nil {
-				return err
-			}
-			for _, src := range list {
-				if (src.Status == Live || src.Scheduled) && !do(src) {
-					return nil
-				}
-			}
-			if len(list) < sourcesPage {
-				break
-			}
-			after = list[len(list)-1].Link
-		}
-	}
-	return nil
-}
-
 // lastSources finds the shared targets that nothing needs any more once everything found so far has gone. A held one stays.
 func (c *closure) lastSources(ctx context.Context) (next []string, err error) {
-	var candidates []string
-	for id := range c.shared {
-		if c.why[id] == "" && !c.kept[id] {
-			candidates = append(candidates, id)
-		}
-	}
-	if len(candidates) == 0 {
-		return nil, nil
-	}
-	slices.Sort(candidates)
-	nodes, err := c.w.tx.Nodes(ctx, candidates)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range candidates {
-		n := nodes[id]
-		if n.Status != Live {
-			continue
-		}
-		needed, users := false, []string{}
-		err := c.sources(ctx, []string{id}, c.needing(), func(src Source) bool {
-			if needed = c.why[src.From] == ""; c.policy.Links[src.Type].OnLastSourceDelete {
-				users = append(users, src.From)
-			}
-			return !needed
-		})
-		if err != nil {
+	loose := slices.DeleteFunc(distinct(c.loose), func(id string) bool { return c.why[id] != "" || c.kept[id] })
+	c.loose = nil
+	for chunk := range slices.Chunk(loose, aroundChunk) {
+		if err := c.around.read(ctx, chunk); err != nil {
 			return nil, err
 		}
-		switch {
-		case needed, !c.mayTake(n.Owner):
-		case n.Hold != nil:
-			c.kept[id] = true
-		default:
-			c.last[id] = true
-			for _, user := range users {
-				c.along[user] = append(c.along[user], id)
+		for _, id := range chunk {
+			if next, err = c.lastSource(ctx, next, id); err != nil {
+				return nil, err
 			}
-			next = c.take(next, id, "its last source goes", c.root[users[len(users)-1]])
 		}
 	}
+	return next, nil
+}
+
+// lastSource adds a shared target to those that go, if it does.
+func (c *closure) lastSource(ctx context.Context, next []string, id string) ([]string, error) {
+	n := c.around.nodes[id]
+	keeper, users := "", []string{}
+	if n.Status != Live || !c.mayTake(n.Owner) {
+		c.around.forget(id)
+		return next, nil
+	}
+	err := c.around.sources(ctx, []string{id}, needing(c.policy), func(src Source) bool {
+		if c.why[src.From] == "" {
+			keeper = src.From
+		} else if c.policy.Links[src.Type].OnLastSourceDelete {
+			users = append(users, src.From)
+		}
+		return keeper == ""
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case keeper != "": // it is looked at again if that one goes
+		c.keeps[keeper] = append(c.keeps[keeper], id)
+	case n.Hold != nil:
+		c.kept[id] = true
+	default:
+		c.last[id] = true
+		for _, user := range users {
+			c.along[user] = append(c.along[user], id)
+		}
+		return c.take(next, id, "its last source goes", c.root[users[len(users)-1]]), nil
+	}
+	c.around.forget(id)
 	return next, nil
 }

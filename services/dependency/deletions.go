@@ -86,14 +86,15 @@ func (s *Service) listDeletions(ctx context.Context, f DeletionFilter, limit int
 		}
 		cut := page(records, limit, func(d DeletionRecord) string { return encodeCursor("deletions", d.ID) })
 		out = Page[Deletion]{Items: []Deletion{}, NextCursor: cut.NextCursor}
-		for _, d := range cut.Items {
-			v, err := s.readView(ctx, tx, d, -1)
-			if err != nil {
-				return err
-			}
-			out.Items = append(out.Items, v)
+		ids := make([]string, len(cut.Items))
+		for i, d := range cut.Items {
+			ids[i] = d.ID
 		}
-		return nil
+		first, err := tx.FirstErasures(ctx, ids, stepsShown)
+		for _, d := range cut.Items {
+			out.Items = append(out.Items, s.viewPage(d, first[d.ID]))
+		}
+		return err
 	})
 	return out, err
 }

@@ -85,6 +85,11 @@ type LinkTx interface {
 	// Sources gives the visible links of the given types to any of the targets whose source is live or scheduled, in no
 	// order, at most limit of them; as many as limit means that there may be more.
 	Sources(ctx context.Context, targets, types []string, limit int) ([]Source, error)
+	// Ahead tells what a closure may come to from some assets, nearest first, so that it can be read in bulk: the live assets
+	// from which visible links of the types up lead there, over any number of such assets, and the live targets of visible
+	// links of the types down to which no other link of these types leads. It gives at most limit, without those it was asked
+	// about; where there are more, or cycles, some may be missing.
+	Ahead(ctx context.Context, from, up, down []string, limit int) ([]string, error)
 	// HiddenLinks gives the links to any of the targets that this deletion hides.
 	HiddenLinks(ctx context.Context, targets []string, deletion string) ([]Link, error)
 	// Dependants counts, for each target, the sources of visible links of the given types that are live or scheduled,
@@ -126,6 +131,8 @@ type DeletionTx interface {
 	SaveErasures(ctx context.Context, erasures []Erasure) error
 	// ListErasures pages through a deletion in order of Position; after is the last Position seen, -1 to begin.
 	ListErasures(ctx context.Context, deletion string, after, limit int) ([]Erasure, error)
+	// FirstErasures gives, for each deletion, those whose Position is below n, in its order; deletions without any are absent.
+	FirstErasures(ctx context.Context, deletions []string, n int) (map[string][]Erasure, error)
 	// Overdue gives deletions that are deleting, due before the time, and whose StalledAt is not set, the longest due first.
 	Overdue(ctx context.Context, dueBefore time.Time, limit int) ([]DeletionRecord, error)
 	// CountIncomplete looks at the deletions that are deleting.

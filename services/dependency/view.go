@@ -72,11 +72,16 @@ func (s *Service) readView(ctx context.Context, tx Tx, d DeletionRecord, after i
 	if err != nil {
 		return Deletion{}, err
 	}
+	return s.viewPage(d, erasures), nil
+}
+
+// viewPage is the view of a deletion with a page of its erasures, of at most stepsShown.
+func (s *Service) viewPage(d DeletionRecord, erasures []Erasure) Deletion {
 	shown, next := firstSteps(erasures)
 	if next == "" && len(erasures) == stepsShown {
 		next = encodeCursor("steps", erasures[len(erasures)-1].Position)
 	}
-	return s.deletionView(d, shown, next), nil
+	return s.deletionView(d, shown, next)
 }
 
 // firstSteps cuts erasures after the 100th step, and gives the cursor of the rest.

@@ -18,7 +18,7 @@ func (w *acceptWorld) readWider(ctx context.Context, ids []string) error {
 	for id := range found {
 		w.wider[id] = true
 	}
-	if c := (closure{policy: w.s.policy}); !c.countsReferences() {
+	if len(countingReferences(w.s.policy)) == 0 {
 		return nil
 	}
 	links, err := w.tx.Outgoing(ctx, ids)

@@ -22,8 +22,9 @@ import (
 func TestMain(m *testing.M) { containers.Main(m) }
 
 const policyText = `
-links: {PART_OF: {on_target_delete: cascade}, DEPENDS_ON: {on_target_delete: restrict}, REFERENCES: {on_target_delete: detach}}
-kinds: {thing: {}}
+links: {PART_OF: {on_target_delete: cascade}, DEPENDS_ON: {on_target_delete: restrict}, REFERENCES: {on_target_delete: detach},
+  USES: {on_target_delete: restrict, on_last_source: delete}}
+kinds: {thing: {}, slow: {grace: 1h}}
 `
 
 // nowhere are stores in which nothing lies: things have no parts.
@@ -33,45 +34,58 @@ func (nowhere) Look(_ context.Context, targets []events.Target) ([]events.Sight,
 	return make([]events.Sight, len(targets)), nil
 }
 
-func BenchmarkClosuresOnSQLite(b *testing.B) {
-	g, err := sqlite.Open(b.TempDir() + "/graph.db")
+func BenchmarkClosuresOnSQLite(b *testing.B) { measure(b, onSQLite(b)) }
+
+func BenchmarkClosuresOnNeo4j(b *testing.B) { measure(b, onNeo4j(b)) }
+
+func onSQLite(t testing.TB) dependency.Graph {
+	t.Helper()
+	g, err := sqlite.Open(t.TempDir() + "/graph.db")
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	measure(b, g, parse(b))
+	t.Cleanup(func() { g.Close(context.Background()) })
+	return g
 }
 
-func BenchmarkClosuresOnNeo4j(b *testing.B) {
-	addr := containers.Neo4j(b)
-	p := parse(b)
-	p.Graph.Label = containers.Name(b)
-	g, err := neo4j.Open(b.Context(), neo4j.Config{URI: addr.URI, User: addr.User, Password: addr.Password, Names: p.Graph, Links: p.Links})
+func onNeo4j(t testing.TB) dependency.Graph {
+	t.Helper()
+	addr := containers.Neo4j(t)
+	p := parse(t)
+	p.Graph.Label = containers.Name(t)
+	g, err := neo4j.Open(t.Context(), neo4j.Config{URI: addr.URI, User: addr.User, Password: addr.Password, Names: p.Graph, Links: p.Links})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	measure(b, g, p)
+	t.Cleanup(func() { g.Close(context.Background()) })
+	return g
 }
 
-func parse(b testing.TB) *policy.Policy {
-	b.Helper()
+func parse(t testing.TB) *policy.Policy {
+	t.Helper()
 	p, err := policy.Parse("closures.yaml", []byte(policyText))
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	return p
 }
 
-// measure asks beside few assets, then beside many. Each closure is a tree of ten children a node, made anew for each round.
-func measure(b *testing.B, g dependency.Graph, p *policy.Policy) {
-	b.Cleanup(func() { g.Close(context.Background()) })
-	s, err := dependency.New(dependency.Config{Graph: g, Policy: p, Stores: nowhere{}})
+// serviceOn is the service on a graph, and an operator's context.
+func serviceOn(t testing.TB, g dependency.Graph) (*dependency.Service, context.Context) {
+	t.Helper()
+	s, err := dependency.New(dependency.Config{Graph: g, Policy: parse(t), Stores: nowhere{}})
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	if err := s.Prepare(b.Context()); err != nil {
-		b.Fatal(err)
+	if err := s.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
 	}
-	ctx := dependency.WithCaller(b.Context(), dependency.Caller{Subject: "bench", Owner: "acme", Operator: true})
+	return s, dependency.WithCaller(t.Context(), dependency.Caller{Subject: "test", Owner: "acme", Operator: true})
+}
+
+// measure asks beside few assets, then beside many. Each closure is a tree of ten children a node, made anew for each round.
+func measure(b *testing.B, g dependency.Graph) {
+	s, ctx := serviceOn(b, g)
 	beside := 0
 	for _, more := range []int{1000, 50_000} {
 		for ; beside < more; beside += 1000 {
@@ -106,10 +120,16 @@ func measure(b *testing.B, g dependency.Graph, p *policy.Policy) {
 }
 
 // tree makes live assets, each but the first a part of another, and gives the first.
-func tree(b *testing.B, g dependency.Graph, size int) (root string) {
-	b.Helper()
+func tree(t testing.TB, g dependency.Graph, size int) (root string) {
+	return grow(t, g, "thing", size, func(ids []string, i int) dependency.Link {
+		return dependency.Link{From: ids[i], Type: "PART_OF", To: ids[(i-1)/10]}
+	})[0]
+}
+
+// grow makes live assets, and the link of each but the first.
+func grow(t testing.TB, g dependency.Graph, kind string, size int, link func(ids []string, i int) dependency.Link) (ids []string) {
+	t.Helper()
 	now := time.Now().UTC()
-	var ids []string
 	const chunk = 1000
 	for first := 0; first < size; first += chunk {
 		var nodes []dependency.Node
@@ -117,18 +137,18 @@ func tree(b *testing.B, g dependency.Graph, size int) (root string) {
 		for i := first; i < min(first+chunk, size); i++ {
 			id := uuid.NewString()
 			ids = append(ids, id)
-			nodes = append(nodes, dependency.Node{ID: id, Kind: "thing", Owner: "acme", Generation: uuid.Must(uuid.NewV7()).String(), Status: dependency.Live,
+			nodes = append(nodes, dependency.Node{ID: id, Kind: kind, Owner: "acme", Generation: uuid.Must(uuid.NewV7()).String(), Status: dependency.Live,
 				CreatedAt: now, UpdatedAt: now})
 			if i > 0 {
-				links = append(links, dependency.Link{From: id, Type: "PART_OF", To: ids[(i-1)/10]})
+				links = append(links, link(ids, i))
 			}
 		}
-		err := g.Update(b.Context(), func(tx dependency.Tx) error {
-			return errors.Join(tx.SaveNodes(b.Context(), nodes), tx.SaveLinks(b.Context(), links))
+		err := g.Update(t.Context(), func(tx dependency.Tx) error {
+			return errors.Join(tx.SaveNodes(t.Context(), nodes), tx.SaveLinks(t.Context(), links))
 		})
 		if err != nil {
-			b.Fatal(err)
+			t.Fatal(err)
 		}
 	}
-	return ids[0]
+	return ids
 }

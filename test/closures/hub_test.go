@@ -1,7 +1,6 @@
 package closures
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/saga"
 	"github.com/tombstone-project/tombstone/services/dependency"
-	"github.com/tombstone-project/tombstone/services/dependency/sqlite"
 )
 
 // A hub that 100,000 assets have a link to (5,000 with -short): what needs it is counted and the first hundred named, what
@@ -26,23 +24,11 @@ func TestAHubWithManyLinks(t *testing.T) {
 	if testing.Short() {
 		count = 5000
 	}
-	p := parse(t)
-	g, err := sqlite.Open(t.TempDir() + "/graph.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { g.Close(context.Background()) })
-	s, err := dependency.New(dependency.Config{Graph: g, Policy: p, Stores: nowhere{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ctx := dependency.WithCaller(t.Context(), dependency.Caller{Subject: "test", Owner: "acme", Operator: true})
+	g := onSQLite(t)
+	s, ctx := serviceOn(t, g)
 	needed, mentioned := hub(t, g, "DEPENDS_ON", count), hub(t, g, "REFERENCES", count)
 
-	_, err = s.Delete(ctx, needed, dependency.DeleteRequest{})
+	_, err := s.Delete(ctx, needed, dependency.DeleteRequest{})
 	refusal := problem.As(err)
 	if refusal == nil || refusal.Name != problem.HasDependants || refusal.Members["dependants_total"] != count || len(refusal.Members["dependants"].([]string)) != 100 {
 		t.Fatalf("what needs it: %v", err)

@@ -23,7 +23,8 @@ func testErasurePages(t *testing.T, g dependency.Graph) {
 	shuffled := slices.Clone(want)
 	slices.Reverse(shuffled)
 	save(t, g, anys(oddNodes())...)
-	save(t, g, d, other, erasure(other.ID, oddIDs[0], 0))
+	single := erasure(other.ID, oddIDs[0], 0)
+	save(t, g, d, other, single)
 	save(t, g, anys(shuffled)...)
 	var got []dependency.Erasure
 	for after := -1; ; after = got[len(got)-1].Position {
@@ -39,6 +40,10 @@ func testErasurePages(t *testing.T, g dependency.Graph) {
 		}
 	}
 	same(t, want, got)
+	same(t, map[string][]dependency.Erasure{d.ID: want[:3], other.ID: {single}},
+		read(t, g, func(ctx context.Context, tx dependency.Tx) (map[string][]dependency.Erasure, error) {
+			return tx.FirstErasures(ctx, []string{other.ID, d.ID, newID(), d.ID}, 3)
+		}))
 }
 
 func testDueErasures(t *testing.T, g dependency.Graph) {

@@ -156,6 +156,9 @@ func (m *linkModel) compare(ctx context.Context, tx dependency.Tx, r *rapid.T, i
 	if err := m.compareSources(ctx, tx, ids, wanted, limit); err != nil {
 		return err
 	}
+	if err := m.compareAhead(ctx, tx, ids[:1], wanted, limit); err != nil {
+		return err
+	}
 	if err := m.compareHidden(ctx, tx, ids[1:]); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ func testLinks(t *testing.T, g dependency.Graph) {
 	t.Run("dependants of a thousand targets come in one call", func(t *testing.T) { testManyDependants(t, g) })
 	t.Run("incoming links come in pages, by source and type", func(t *testing.T) { testIncoming(t, g) })
 	t.Run("incoming pages give every link once while others come", func(t *testing.T) { testIncomingPages(t, g) })
+	t.Run("a look ahead follows a chain in its order, as far as was asked", func(t *testing.T) { testAheadAlongAChain(t, g) })
 	t.Run("a dense node is unlinked in pages", func(t *testing.T) { testUnlinkDense(t, g) })
 	t.Run("unlinking takes both directions, hidden links too, and nothing else", func(t *testing.T) { testUnlinkBoth(t, g) })
 }

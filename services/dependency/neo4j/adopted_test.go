@@ -90,6 +90,12 @@ func exercise(t *testing.T, g *neo4j.Graph, forward, reversed string) {
 		if err != nil {
 			return err
 		}
+		both := []string{forward, reversed}
+		ahead, err := tx.Ahead(ctx, []string{"a"}, both, both, 10)
+		same(t, []string{"b"}, ahead)
+		if err != nil {
+			return err
+		}
 		incoming, err := tx.Incoming(ctx, "a", nil, dependency.Link{}, 10)
 		same(t, []dependency.Source{{Link: ba, Kind: "k", Owner: "o", Status: dependency.Live}}, incoming)
 		return err
@@ -150,6 +156,11 @@ func TestAnAdoptedGraphKeepsItsOwnNamesAndProperties(t *testing.T) {
 		}
 		links, err := tx.Outgoing(ctx, []string{"a", "b"})
 		same(t, []dependency.Link{use, partOf}, links)
+		if err != nil {
+			return err
+		}
+		ahead, err := tx.Ahead(ctx, []string{"a"}, []string{"HAS_PART"}, nil, 10)
+		same(t, []string{"b"}, ahead)
 		if err != nil {
 			return err
 		}

@@ -60,6 +60,26 @@ func (t *tx) ListErasures(ctx context.Context, deletion string, after, max int) 
 	return decodeAll(records, decodeErasure)
 }
 
+// FirstErasures reads the beginning of deletions.
+func (t *tx) FirstErasures(ctx context.Context, deletions []string, n int) (map[string][]dependency.Erasure, error) {
+	found := map[string][]dependency.Erasure{}
+	if len(deletions) == 0 {
+		return found, nil
+	}
+	records, err := t.read(ctx, "list first erasures", `
+		UNWIND $deletions AS id
+		MATCH (e:Erasure) WHERE e.deletion = id AND e.position < $n
+		RETURN e ORDER BY e.deletion, e.position`, params{"deletions": inOrder(deletions), "n": n})
+	if err != nil {
+		return nil, err
+	}
+	list, err := decodeAll(records, decodeErasure)
+	for _, e := range list {
+		found[e.Deletion] = append(found[e.Deletion], e)
+	}
+	return found, err
+}
+
 // DueErasures gives erasures to look at.
 func (t *tx) DueErasures(ctx context.Context, now time.Time, done bool, max int) ([]dependency.Erasure, error) {
 	p := params{"now": instant(now), "done": done, "limit": orAll(max)}

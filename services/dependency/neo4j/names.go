@@ -76,9 +76,14 @@ func (n names) known(types []string) []string {
 // and the condition that goes with it. Where some types are stored the other way round and some are not, the pattern
 // takes both directions and the condition chooses; it needs the parameter $reversed.
 func (n names) pattern(types []string) (pattern, condition string) {
+	return n.patternOf("s", "r", "t", types)
+}
+
+// patternOf is pattern with names for the source, the relationship and the target.
+func (n names) patternOf(s, r, t string, types []string) (pattern, condition string) {
 	reversed := 0
-	for _, t := range types {
-		if n.links[t].Reversed {
+	for _, linkType := range types {
+		if n.links[linkType].Reversed {
 			reversed++
 		}
 	}
@@ -89,9 +94,9 @@ func (n names) pattern(types []string) (pattern, condition string) {
 		left, right = "<-", "-"
 	default:
 		right = "-"
-		condition = "(CASE WHEN type(r) IN $reversed THEN endNode(r) ELSE startNode(r) END) = s"
+		condition = fmt.Sprintf("(CASE WHEN type(%[1]s) IN $reversed THEN endNode(%[1]s) ELSE startNode(%[1]s) END) = %[2]s", r, s)
 	}
-	return fmt.Sprintf("(s:<asset>)%s[r:%s]%s(t:<asset>)", left, alternatives(types), right), condition
+	return fmt.Sprintf("(%s:<asset>)%s[%s:%s]%s(%s:<asset>)", s, left, r, alternatives(types), right, t), condition
 }
 
 // alternatives are types as a pattern takes them.

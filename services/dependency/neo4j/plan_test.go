@@ -142,6 +142,7 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 		note(tx.Incoming(ctx, ids[0], types, dependency.Link{}, 10))
 		note(tx.Dependants(ctx, ids, types, 10))
 		note(tx.Sources(ctx, ids, types, 10))
+		note(tx.Ahead(ctx, ids, types, types, 10))
 	}
 	note(tx.HiddenLinks(ctx, ids, "d"))
 	note(tx.Deletions(ctx, ids))
@@ -155,6 +156,7 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	note(tx.CountIncomplete(ctx, now))
 	note(tx.Erasures(ctx, keys))
 	note(tx.ListErasures(ctx, "d", -1, 10))
+	note(tx.FirstErasures(ctx, ids, 10))
 	note(tx.DueErasures(ctx, now, true, 10))
 	for _, f := range []dependency.CommandFilter{{}, {IDs: ids}, {Erasures: keys}, {Deletions: ids}, {DueBy: now, FreeAt: now}, {OlderThan: now}} {
 		note(tx.Commands(ctx, f))

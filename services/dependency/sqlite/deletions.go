@@ -121,6 +121,18 @@ func (t *tx) ListErasures(ctx context.Context, deletion string, after, limit int
 	return erasures.find(ctx, t, listErasures, deletion, after, limit)
 }
 
+const firstErasures = "WHERE deletion IN (SELECT value FROM json_each(?)) AND position < ? ORDER BY deletion, position"
+
+// FirstErasures reads the beginning of deletions.
+func (t *tx) FirstErasures(ctx context.Context, ids []string, n int) (map[string][]dependency.Erasure, error) {
+	found, err := erasures.find(ctx, t, firstErasures, list(ids), n)
+	first := map[string][]dependency.Erasure{}
+	for _, e := range found {
+		first[e.Deletion] = append(first[e.Deletion], e)
+	}
+	return first, err
+}
+
 // DueErasures gives those to look at again, the most overdue first.
 func (t *tx) DueErasures(ctx context.Context, now time.Time, done bool, limit int) ([]dependency.Erasure, error) {
 	if done {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -81,6 +82,30 @@ func (t *tx) Sources(ctx context.Context, targets, types []string, limit int) ([
 	return rows(ctx, t, func(s *dependency.Source) []any {
 		return []any{&s.From, &s.Type, &s.To, &s.Kind, &s.Owner, &s.Status, &s.Scheduled}
 	}, sources, list(targets), list(types), limit)
+}
+
+// ahead walks from level to level, along links_by_target to sources and along the key of links to targets.
+const ahead = `WITH RECURSIVE ahead (id) AS (
+	SELECT value FROM json_each(?1)
+	UNION
+	SELECT l.source FROM ahead a CROSS JOIN links l ON l.target = a.id CROSS JOIN nodes n ON n.id = l.source
+	WHERE l.type IN (SELECT value FROM json_each(?2)) AND l.hidden = '' AND n.status = 'live'
+	UNION
+	SELECT l.target FROM ahead a CROSS JOIN links l ON l.source = a.id CROSS JOIN nodes n ON n.id = l.target
+	WHERE l.type IN (SELECT value FROM json_each(?3)) AND l.hidden = '' AND n.status = 'live' AND NOT EXISTS (
+		SELECT 1 FROM links o WHERE o.target = l.target AND o.source <> l.source AND o.type IN (SELECT value FROM json_each(?3)) AND o.hidden = '')
+	LIMIT ?4
+)
+SELECT id FROM ahead`
+
+// Ahead walks on from the assets.
+func (t *tx) Ahead(ctx context.Context, from, up, down []string, limit int) ([]string, error) {
+	if len(from) == 0 {
+		return nil, nil
+	}
+	found, err := rows(ctx, t, func(id *string) []any { return []any{id} }, ahead, list(from), list(up), list(down), limit+len(from))
+	found = slices.DeleteFunc(found, func(id string) bool { return slices.Contains(from, id) })
+	return found[:min(limit, len(found))], err
 }
 
 const hiddenLinks = "WHERE target IN (SELECT value FROM json_each(?)) AND hidden = ?"

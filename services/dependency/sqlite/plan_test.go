@@ -36,6 +36,10 @@ func TestPlans(t *testing.T) {
 		{"hidden links", fixed(links.finding()+hiddenLinks, ids, "d"), []string{"SEARCH links USING COVERING INDEX links_by_target (target=?)"}},
 		{"counting dependants", fixed(countDependants, ids, ids), sourcesOf},
 		{"sources that count", fixed(sources, ids, ids, 1), sourcesOf},
+		{"a look ahead", fixed(ahead, ids, ids, ids, 1), []string{
+			"SCAN a", "SEARCH l USING COVERING INDEX links_by_target (target=?)", "SEARCH n USING COVERING INDEX nodes_by_status (status=? AND id=?)",
+			"SCAN a", "SEARCH l USING PRIMARY KEY (source=? AND type=?)", "SEARCH o USING COVERING INDEX links_by_target (target=?)",
+			"SEARCH n USING COVERING INDEX nodes_by_status (status=? AND id=?)", "SCAN ahead"}}, // a and ahead are what was found so far
 		{"naming dependants", fixed(firstDependants, ids, ids, 1), sourcesOf},
 		{"deletions", deletionPage(dependency.DeletionFilter{}, ""), []string{"SEARCH deletions USING INDEX sqlite_autoindex_deletions_1 (id<?)"}},
 		{"deletions of an owner", deletionPage(dependency.DeletionFilter{Owner: "o"}, ""), []string{"SEARCH deletions USING INDEX deletions_by_owner (owner=? AND id<?)"}},
@@ -51,6 +55,7 @@ func TestPlans(t *testing.T) {
 		{"counting blocked ones", fixed(countBlocked), []string{"SEARCH deletions USING INDEX deletions_blocked (status=?)", "USE TEMP B-TREE FOR GROUP BY"}},
 		{"erasures by key", fixed(erasures.finding()+"WHERE "+ofErasures, list(pairs(keys))), []string{"SEARCH erasures USING INDEX sqlite_autoindex_erasures_1 (deletion=? AND asset=?)"}},
 		{"erasures of a deletion", fixed(erasures.finding()+listErasures, "d", 0, 1), []string{"SEARCH erasures USING INDEX erasures_by_position (deletion=? AND position>?)"}},
+		{"the beginning of deletions", fixed(erasures.finding()+firstErasures, ids, 1), []string{"SEARCH erasures USING INDEX erasures_by_position (deletion=? AND position<?)"}},
 		{"R2: due erasures", fixed(erasures.finding()+dueErasures, 0, 1, 1), []string{"SEARCH erasures USING INDEX erasures_by_check (check_at>? AND check_at<?)"}},
 		{"R3: due rechecks", fixed(erasures.finding()+dueRechecks, 1, 1), []string{"SEARCH erasures USING INDEX erasures_by_recheck (check_at>? AND check_at<?)"}},
 		{"R1: flags to claim", flagPage(dependency.CommandFilter{DueBy: now, FreeAt: now}), []string{"SCAN commands USING INDEX commands_by_since"}},
