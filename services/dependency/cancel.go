@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -27,7 +28,8 @@ func allErasures(ctx context.Context, tx Tx, deletion string) (all []Erasure, er
 }
 
 // Cancel takes a scheduled deletion back, whole: every asset that it took is live again, with its links. Only the
-// deletion's status decides, under the locks that the claim which begins it takes too, so exactly one of both wins.
+// deletion's status decides, under the locks that the claim which begins it takes too, so exactly one of both wins. Deletions
+// of a batch that stand in each other's way, in a circle, are cancelled together.
 func (s *Service) Cancel(ctx context.Context, id string) (Deletion, error) {
 	by, err := caller(ctx)
 	if err != nil {
@@ -45,8 +47,8 @@ func (s *Service) Cancel(ctx context.Context, id string) (Deletion, error) {
 	})
 	if err == nil {
 		s.handOverEntries(w.entries)
-		s.waiting.wake(id)
 		for _, d := range w.deletions { // none: it was cancelled before
+			s.waiting.wake(d.ID)
 			s.cfg.Meter.Ended(Cancelled, w.now.Sub(d.RequestedAt))
 		}
 	}
@@ -54,48 +56,68 @@ func (s *Service) Cancel(ctx context.Context, id string) (Deletion, error) {
 }
 
 func (s *Service) cancel(ctx context.Context, w *world, by Caller, id string) (DeletionRecord, error) {
-	if _, err := visibleDeletion(ctx, w.tx, by, id); err != nil {
-		return DeletionRecord{}, err
-	}
-	erasures, err := allErasures(ctx, w.tx, id)
+	d, err := visibleDeletion(ctx, w.tx, by, id)
 	if err != nil {
-		return DeletionRecord{}, err
+		return d, err
 	}
-	_, locks := erasureLocks(erasures)
+	together, err := s.circle(ctx, w.tx, by, d)
+	if err != nil {
+		return d, err
+	}
+	erasures := map[string][]Erasure{}
+	var all []Erasure
+	for _, each := range together {
+		if erasures[each], err = allErasures(ctx, w.tx, each); err != nil {
+			return d, err
+		}
+		all = append(all, erasures[each]...)
+	}
+	_, locks := erasureLocks(all)
 	links, err := w.lockWithTargets(ctx, locks)
 	if err != nil {
-		return DeletionRecord{}, err
+		return d, err
 	}
-	d, err := visibleDeletion(ctx, w.tx, by, id) // again, under the locks
-	if err != nil {
-		return DeletionRecord{}, err
-	}
-	if d.Status == Cancelled {
-		return d, nil
+	if d, err = visibleDeletion(ctx, w.tx, by, id); err != nil || d.Status == Cancelled { // again, under the locks
+		return d, err
 	}
 	if d.Status != Scheduled {
 		return d, problem.New(problem.TooLate, "deletion %s is %s; what it has begun cannot be taken back", id, d.Status)
 	}
-	if err := w.cancellable(ctx, d); err != nil {
+	records, err := w.tx.Deletions(ctx, together)
+	if err != nil {
 		return d, err
 	}
-	d.Status = Cancelled
-	if d.part() != "" {
-		w.revivePart(d)
-	} else if err := w.reviveAll(ctx, d, erasures, links); err != nil {
-		return d, err
-	}
-	w.deletions = append(w.deletions, d)
-	w.tell(d.Root, Entry{Type: events.TypeDeletionCancelled, Deletion: id, Generation: w.nodes[d.Root].Generation, By: by.Subject, Reason: d.Reason,
-		Part: d.part()})
-	return d, w.dropFlags(ctx, id)
+	maps.DeleteFunc(records, func(_ string, each DeletionRecord) bool { return each.Status != Scheduled })
+	return s.cancelAll(ctx, w, by, d, records, erasures, links)
 }
 
-// reviveAll makes every asset of a deletion live again, with its links and those that were detached.
-func (w *world) reviveAll(ctx context.Context, d DeletionRecord, erasures []Erasure, links []Link) error {
-	if err := w.revivable(d.ID, links); err != nil {
-		return err
+// cancelAll cancels deletions together, and gives the one that was asked for.
+func (s *Service) cancelAll(ctx context.Context, w *world, by Caller, asked DeletionRecord, records map[string]DeletionRecord, erasures map[string][]Erasure,
+	links []Link) (DeletionRecord, error) {
+	if err := w.cancellable(ctx, records); err != nil {
+		return asked, err
 	}
+	if err := w.revivable(records, links); err != nil {
+		return asked, err
+	}
+	for _, id := range sortedKeys(records) {
+		d := records[id]
+		d.Status = Cancelled
+		if d.part() != "" {
+			w.revivePart(d)
+		} else if err := w.reviveAll(ctx, d, erasures[id]); err != nil {
+			return d, err
+		}
+		w.deletions = append(w.deletions, d)
+		w.tell(d.Root, Entry{Type: events.TypeDeletionCancelled, Deletion: id, Generation: w.nodes[d.Root].Generation, By: by.Subject, Reason: d.Reason,
+			Part: d.part()})
+		records[id] = d
+	}
+	return records[asked.ID], w.dropFlags(ctx, sortedKeys(records))
+}
+
+// reviveAll makes every asset of a deletion live again, with the links that were detached.
+func (w *world) reviveAll(ctx context.Context, d DeletionRecord, erasures []Erasure) error {
 	var taken []string
 	for _, e := range erasures {
 		w.revive(e)
@@ -116,19 +138,19 @@ func (w *world) lockWithTargets(ctx context.Context, locks Locks) ([]Link, error
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range links {
-		locks.Assets = append(locks.Assets, l.To)
-	}
-	locks.Assets = distinct(locks.Assets)
+	locks.Assets = distinct(append(locks.Assets, targetsOf(links)...))
 	return links, w.load(ctx, locks)
 }
 
-// revivable refuses when a link of a revived asset would lead to another tombstone.
-func (w *world) revivable(deletion string, links []Link) error {
+// revivable refuses when a link of an asset that these deletions give back would lead to another tombstone.
+func (w *world) revivable(cancelled map[string]DeletionRecord, links []Link) error {
 	for _, l := range links {
-		if n := w.nodes[l.To]; n.Status != Live && n.Deletion != deletion && (l.Hidden == "" || l.Hidden == deletion) {
-			return problem.New(problem.LinkTargetDeleting, "asset %q links to %q, which deletion %s takes away; cancel that one first", l.From, l.To, n.Deletion).
-				With("deletion", n.Deletion)
+		from, to := w.nodes[l.From], w.nodes[l.To]
+		_, back := cancelled[from.Deletion]
+		_, too := cancelled[to.Deletion]
+		if back && !too && to.Status != Live && l.holds(from.Deletion) {
+			return problem.New(problem.LinkTargetDeleting, "asset %q links to %q, which deletion %s takes away; cancel that one first", l.From, l.To, to.Deletion).
+				With("deletion", to.Deletion)
 		}
 	}
 	return nil
@@ -142,10 +164,10 @@ func (w *world) revive(e Erasure) {
 	w.account(n.Owner, 0, 0, -n.Bytes)
 }
 
-// dropFlags writes the world and removes every flag of a deletion.
-func (w *world) dropFlags(ctx context.Context, deletion string) error {
+// dropFlags writes the world and removes every flag of the deletions.
+func (w *world) dropFlags(ctx context.Context, deletions []string) error {
 	for {
-		commands, err := w.tx.Commands(ctx, CommandFilter{Deletions: []string{deletion}, Limit: erasuresPage})
+		commands, err := w.tx.Commands(ctx, CommandFilter{Deletions: deletions, Limit: erasuresPage})
 		if err != nil {
 			return err
 		}

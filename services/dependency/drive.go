@@ -198,15 +198,13 @@ func (w *acceptWorld) endBatch(ctx context.Context, b BatchRecord) (BatchRecord,
 }
 
 // cancellable refuses to bring back what belongs to an owner that is being erased, unless that very batch took it.
-func (w *world) cancellable(ctx context.Context, d DeletionRecord) error {
+func (w *world) cancellable(ctx context.Context, deletions map[string]DeletionRecord) error {
 	if err := w.readErasing(ctx, w.ownersOf()); err != nil {
 		return err
 	}
 	for _, n := range w.nodes {
-		if n.Deletion != d.ID {
-			continue
-		}
-		if batch := w.erasing[n.Owner]; batch != "" && batch != d.Batch {
+		d, ok := deletions[n.Deletion]
+		if batch := w.erasing[n.Owner]; ok && batch != "" && batch != d.Batch {
 			return ownerErasing(n.Owner, batch)
 		}
 	}
