@@ -102,7 +102,9 @@ func (r *rules) chain(g dependency.Graph, name string, length int, next func(id,
 // all holds the assets to a status.
 func (r *rules) all(g dependency.Graph, ids []string, want dependency.Status) {
 	r.t.Helper()
-	found := read(r.t, g, func(ctx context.Context, tx dependency.Tx) (map[string]dependency.Node, error) { return tx.Nodes(ctx, ids) })
+	found := read(r.t, g, func(ctx context.Context, tx dependency.Tx) (map[string]dependency.Node, error) {
+		return tx.Nodes(ctx, ids)
+	})
 	for _, id := range ids {
 		if found[id].Status != want {
 			r.t.Fatalf("%s is %s, not %s", id, found[id].Status, want)
