@@ -55,6 +55,9 @@ func (s *Service) delete(ctx context.Context, it acceptItem) (Deletion, error) {
 	if err == nil && res.unseen {
 		res, err = s.acceptAsPlanned(ctx, it)
 	}
+	if problemNamed(res.err, problem.PlanChanged) {
+		res.err = s.nameChanges(ctx, it, res.err)
+	}
 	if err != nil {
 		return Deletion{}, err
 	}

@@ -38,6 +38,9 @@ func (s *Service) Plan(ctx context.Context, id string, r PlanRequest) (Plan, err
 			Marker: t.Form == events.FormMarker, Upload: t.Form == events.FormUpload})
 	})
 	out.Hash, out.Bytes = sum.hash().String(), sum.bytes
+	if err == nil {
+		s.plans.keep(by, out)
+	}
 	return out, err
 }
 
@@ -142,9 +145,15 @@ func (s *Service) lookInto(ctx context.Context, c *closure, each func(asset stri
 }
 
 // planChanged refuses a deletion whose plan is another one by now, with what differs.
-func planChanged(agreed string, now planHash) error {
+func planChanged(d PlanDifference, now planHash) error {
+	return problem.New(problem.PlanChanged, "the plan is another one now: %s; look at it again", d).
+		With("difference", d).With("hash", now.String())
+}
+
+// difference counts what differs between the agreed plan and the one now.
+func difference(agreed string, now planHash) PlanDifference {
 	before, known := parsePlan(agreed)
-	difference := PlanDifference{}
+	d := PlanDifference{}
 	for _, m := range []struct {
 		name        string
 		same        bool
@@ -157,26 +166,47 @@ func planChanged(agreed string, now planHash) error {
 	} {
 		switch {
 		case !known:
-			difference[m.name] = PlannedAndNow{Now: m.now}
+			d[m.name] = PlannedAndNow{Now: m.now}
 		case !m.same:
-			difference[m.name] = PlannedAndNow{Planned: &m.before, Now: m.now}
+			d[m.name] = PlannedAndNow{Planned: &m.before, Now: m.now}
 		}
 	}
-	return problem.New(problem.PlanChanged, "the plan is another one now: %s; look at it again", difference).
-		With("difference", difference).With("hash", now.String())
+	return d
 }
 
 // String tells the difference in words.
 func (d PlanDifference) String() string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(d)) {
-		if m := d[name]; m.Planned == nil {
+		m := d[name]
+		switch {
+		case m.Planned == nil:
 			words = append(words, fmt.Sprintf("%d %s", m.Now, name))
-		} else if *m.Planned == m.Now {
+		case *m.Planned == m.Now:
 			words = append(words, fmt.Sprintf("%d other %s", m.Now, name))
-		} else {
+		default:
 			words = append(words, fmt.Sprintf("%d %s, planned were %d", m.Now, name, *m.Planned))
 		}
+		words[len(words)-1] += quoteThings("came", m.Came) + quoteThings("went", m.Went)
 	}
 	return strings.Join(words, "; ")
+}
+
+// quoteThings names the first things for a sentence.
+func quoteThings(verb string, things []PlannedThing) string {
+	if len(things) == 0 {
+		return ""
+	}
+	var names []string
+	for _, t := range things[:min(len(things), 3)] {
+		switch {
+		case t.Key != "":
+			names = append(names, fmt.Sprintf("%s/%s", t.Bucket, t.Key))
+		case t.Type != "":
+			names = append(names, fmt.Sprintf("%s %s %s", t.From, t.Type, t.To))
+		default:
+			names = append(names, t.Asset)
+		}
+	}
+	return fmt.Sprintf(", %s: %s", verb, quoteSome(names, len(things)))
 }

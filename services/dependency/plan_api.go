@@ -83,4 +83,19 @@ type PlanDifference map[string]PlannedAndNow
 type PlannedAndNow struct {
 	Planned *int64 `json:"planned,omitempty"`
 	Now     int64  `json:"now"`
+	// Came and Went are the first 100 that are in one of the plans only, when the service has kept the one agreed to.
+	Came []PlannedThing `json:"came,omitempty"`
+	Went []PlannedThing `json:"went,omitempty"`
+}
+
+// PlannedThing is an asset, a detached link or an object version of a plan.
+type PlannedThing struct {
+	Asset      string `json:"asset,omitempty"`
+	Generation string `json:"generation,omitempty"`
+	From       string `json:"from,omitempty"`
+	Type       string `json:"type,omitempty"`
+	To         string `json:"to,omitempty"`
+	Bucket     string `json:"bucket,omitempty"`
+	Key        string `json:"key,omitempty"`
+	Version    string `json:"version,omitempty"`
 }

@@ -220,14 +220,14 @@ func TestDeleteHoldsOnlyForTheWorldThatThePlanSaw(t *testing.T) {
 		want   string
 	}{
 		"nothing":              {func(*bench, *shelves, dependency.Asset) {}, ""},
-		"a new child":          {func(b *bench, _ *shelves, _ dependency.Asset) { b.create("bare", "late", to("PART_OF", "root")) }, "3 assets, planned were 2"},
-		"a new link to detach": {func(b *bench, _ *shelves, _ dependency.Asset) { b.create("bare", "late", to("REFERENCES", "child")) }, "1 links, planned were 0"},
+		"a new child":          {func(b *bench, _ *shelves, _ dependency.Asset) { b.create("bare", "late", to("PART_OF", "root")) }, `3 assets, planned were 2, came: "late"`},
+		"a new link to detach": {func(b *bench, _ *shelves, _ dependency.Asset) { b.create("bare", "late", to("REFERENCES", "child")) }, `1 links, planned were 0, came: "late REFERENCES child"`},
 		"a new version": {func(_ *bench, s *shelves, child dependency.Asset) {
 			s.put("child", child.Generation, version("payload", "a", "v2", 5))
-		}, "8 bytes, planned were 3; 2 objects, planned were 1"},
+		}, `8 bytes, planned were 3; 2 objects, planned were 1, came: "assets/a"`},
 		"another version": {func(_ *bench, s *shelves, child dependency.Asset) {
 			s.things["child "+child.Generation] = []events.Thing{version("payload", "a", "v2", 3)}
-		}, "1 other objects"},
+		}, `1 other objects, came: "assets/a", went: "assets/a"`},
 		"something unrelated": {func(b *bench, _ *shelves, _ dependency.Asset) { b.create("bare", "late") }, ""},
 		"a new document": {func(_ *bench, s *shelves, child dependency.Asset) {
 			s.put("child", child.Generation, events.Thing{Part: "note", Form: events.FormDocument, Collection: "notes", Key: "child"})
@@ -256,6 +256,37 @@ func TestDeleteHoldsOnlyForTheWorldThatThePlanSaw(t *testing.T) {
 				t.Errorf("the refusal changed the graph:\n%s", cmp.Diff(before, after))
 			}
 		})
+	}
+}
+
+// Who was not given the plan by this process is told how much differs, and not what.
+func TestChangesOfAPlanAreNamedToWhoWasGivenIt(t *testing.T) {
+	b, s := planBench(t)
+	b.create("bare", "root")
+	for i := range 40 {
+		b.create("bare", fmt.Sprintf("gone-%03d", i), to("PART_OF", "root"))
+	}
+	plan := b.plan("root", false)
+	for i := range 40 {
+		if err := b.Unlink(b.ctx, fmt.Sprintf("gone-%03d", i), "PART_OF", "root"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := func(service *dependency.Service, ctx context.Context) dependency.PlannedAndNow {
+		t.Helper()
+		_, err := service.Delete(ctx, "root", dependency.DeleteRequest{IfPlan: plan.Hash})
+		return refused(t, err, problem.PlanChanged).Members["difference"].(dependency.PlanDifference)["assets"]
+	}
+	got := changed(b.Service, b.ctx)
+	if len(got.Went) != 40 || got.Went[0] != (dependency.PlannedThing{Asset: plan.Assets[1].ID, Generation: plan.Assets[1].Generation}) || len(got.Came) != 0 {
+		t.Errorf("who was given it: %s", pretty(got))
+	}
+	other := dependency.WithCaller(t.Context(), dependency.Caller{Subject: "otto", Owner: "acme", Operator: true})
+	restarted := benchWith(t, b.graph, closurePolicy, func(c *dependency.Config) { c.Stores = s })
+	for who, got := range map[string]dependency.PlannedAndNow{"another caller": changed(b.Service, other), "a restarted process": changed(restarted.Service, b.ctx)} {
+		if got.Planned == nil || *got.Planned != 41 || got.Now != 1 || len(got.Went)+len(got.Came) != 0 {
+			t.Errorf("%s: %s", who, pretty(got))
+		}
 	}
 }
 

@@ -68,6 +68,7 @@ type Service struct {
 	sent    *sentBuffer
 	waiting *waiters
 
+	plans    keptPlans
 	activity *activity
 	viewers  *viewers
 

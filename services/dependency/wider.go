@@ -46,7 +46,7 @@ func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptR
 		now := c.sum().hash()
 		now.objects, now.bytes = it.seen.objects, it.seen.bytes
 		if now.String() != it.IfPlan {
-			return acceptResult{err: planChanged(it.IfPlan, now)}, nil
+			return acceptResult{err: planChanged(difference(it.IfPlan, now), now)}, nil
 		}
 	}
 	d := w.entomb(it, c.order, c.why)
