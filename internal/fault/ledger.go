@@ -35,10 +35,12 @@ func (l *Ledger) Open(ctx context.Context, heads []asset.Head) ([]asset.Entry, [
 }
 
 // Page wraps the writing of one further inventory.
-func (l *Ledger) Page(ctx context.Context, key asset.LedgerKey, number int, inventory asset.Inventory) error {
-	return l.process.do(ctx, ledgerCall("Page", 1, key), func(ctx context.Context, _ int) error {
-		return l.inner.Page(ctx, key, number, inventory)
+func (l *Ledger) Page(ctx context.Context, key asset.LedgerKey, number int, inventory asset.Inventory) (fresh bool, err error) {
+	err = l.process.do(ctx, ledgerCall("Page", 1, key), func(ctx context.Context, _ int) (err error) {
+		fresh, err = l.inner.Page(ctx, key, number, inventory)
+		return err
 	})
+	return fresh, err
 }
 
 // Done wraps the writing of ends.

@@ -159,6 +159,7 @@ func TestAFrozenWorkerThatWakesHarmsNoNewGeneration(t *testing.T) {
 					return
 				}
 				// The question hangs. Meanwhile another worker erases all, and the asset is created again.
+				w.later(time.Minute)
 				w.erased(c)
 				w.put("scans", "raw/a/x", "new")
 				w.write("infos", "a", gen2)
@@ -186,6 +187,7 @@ func TestAYesThatIsLateHarmsNoNewGeneration(t *testing.T) {
 			return nil
 		}
 		w.steps.set(nil)
+		w.later(time.Minute)
 		w.erased(c)
 		w.put("scans", "raw/a/x", "new")
 		w.write("infos", "a", gen2)

@@ -163,7 +163,7 @@ func (s *stores) send(ctx context.Context, m saga.Message) error {
 }
 
 // page and totals are rare (large and interrupted erasures), so they go alone.
-func (s *stores) page(ctx context.Context, key LedgerKey, number int, inventory Inventory) error {
+func (s *stores) page(ctx context.Context, key LedgerKey, number int, inventory Inventory) (fresh bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	return s.ledger.Page(ctx, key, number, inventory)

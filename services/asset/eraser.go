@@ -35,6 +35,7 @@ type Eraser struct {
 	names  events.Names
 	log    *slog.Logger
 	now    func() time.Time
+	runs   ownRuns
 }
 
 // NewEraser makes an Eraser. It starts nothing and needs no closing.
@@ -55,6 +56,7 @@ func NewEraser(c Config) *Eraser {
 // attempt counts the deliveries, from 1.
 func (e *Eraser) Handle(ctx context.Context, envelope events.Envelope, command events.Erase, attempt int) error {
 	run := &erasure{Eraser: e, envelope: envelope, command: command, attempt: attempt, heard: e.now()}
+	defer run.leave()
 	wanted, err := run.erase(ctx)
 	if err != nil {
 		return run.outcome(ctx, err)

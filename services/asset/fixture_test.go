@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,6 +62,7 @@ type world struct {
 	gate      *gate
 	bus       *bus
 	now       func() time.Time
+	passed    atomic.Int64 // since start, as a time.Duration
 	config    asset.Config
 	steps     *steps
 }
@@ -73,7 +75,8 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, steps: &steps{}, now: func() time.Time { return start }}
+	w := &world{t: t, steps: &steps{}}
+	w.now = func() time.Time { return start.Add(time.Duration(w.passed.Load())) }
 	w.probe = &memory.Probe{Before: w.steps.before, After: w.steps.after}
 	w.documents, w.blobs, w.ledger = memory.NewDocuments(w.probe), memory.NewBlobs(w.probe), memory.NewLedger(w.probe)
 	w.gate, w.bus = &gate{steps: w.steps, wanted: map[string]events.Answer{}}, &bus{steps: w.steps}
@@ -103,9 +106,17 @@ func (w *world) unwanted(kind, id, generation string) events.Erase {
 // handle gives the command to a new Eraser, as after a start of the process.
 func (w *world) handle(c events.Erase) error { return w.attempt(c, 1) }
 
+// attempt lets some time pass when the command is to come again.
 func (w *world) attempt(c events.Erase, attempt int) error {
-	return asset.NewEraser(w.config).Handle(w.t.Context(), envelope(), c, attempt)
+	err := asset.NewEraser(w.config).Handle(w.t.Context(), envelope(), c, attempt)
+	if err != nil {
+		w.later(time.Minute)
+	}
+	return err
 }
+
+// later lets time pass.
+func (w *world) later(d time.Duration) { w.passed.Add(int64(d)) }
 
 func envelope() events.Envelope {
 	return events.Envelope{ID: "c1", Source: "/tombstone/dependency", Type: events.TypeErase, Time: start,

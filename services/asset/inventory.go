@@ -43,6 +43,9 @@ func (r *erasure) resume(ctx context.Context, p *part) {
 		return
 	}
 	p.counted = totals
+	if totals.Objects > 0 && !r.runs.took(r.ledgerKey(p), ownRun{r.attempt - 1, p.pages}) {
+		p.othersAt = totals.At
+	}
 	r.extend(ctx, p, p.countedBefore(totals))
 }
 
@@ -73,14 +76,23 @@ func (r *erasure) extend(ctx context.Context, p *part, known map[thing]bool) {
 	if inventory.Documents+inventory.Objects == 0 {
 		return
 	}
-	if err := r.stores.page(ctx, r.ledgerKey(p), p.pages+1, inventory); err != nil {
+	r.write(ctx, p, inventory)
+	p.counted.Documents += inventory.Documents
+	p.counted.Objects += inventory.Objects
+	p.counted.Bytes += inventory.Bytes
+}
+
+// write adds a page to the ledger. One that stands already is another worker's.
+func (r *erasure) write(ctx context.Context, p *part, inventory Inventory) {
+	fresh, err := r.stores.page(ctx, r.ledgerKey(p), p.pages+1, inventory)
+	if err != nil {
 		p.err = fmt.Errorf("extend the ledger: %w", err)
 		return
 	}
 	p.pages++
-	p.counted.Documents += inventory.Documents
-	p.counted.Objects += inventory.Objects
-	p.counted.Bytes += inventory.Bytes
+	if !fresh {
+		p.othersAt = p.listedAt
+	}
 }
 
 // inventory is what the last look found, counting what is not known yet.
@@ -103,7 +115,7 @@ func (p *part) inventory(known map[thing]bool) Inventory {
 			out.Versions = append(out.Versions, o.Version)
 		}
 	}
-	out.Hash = p.seen.hash()
+	out.Hash, out.At = p.seen.hash(), p.listedAt
 	return out
 }
 

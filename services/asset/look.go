@@ -44,7 +44,7 @@ func (r *erasure) look(ctx context.Context, p *part) {
 		p.err = fmt.Errorf("look: %w", err)
 		return
 	}
-	p.before, p.seen = p.seen, page{}
+	p.before, p.seen, p.listedAt = p.seen, page{}, firstAnswer(p.lookedAt, listings)
 	for i, there := range exists {
 		if there {
 			p.seen.documents = append(p.seen.documents, p.documents[i])
@@ -92,11 +92,10 @@ func worst(errs []error) error {
 func (r *erasure) settle(ctx context.Context, p *part) {
 	switch {
 	case p.seen.empty():
-		if p.recheck {
-			r.finish(ctx, p) // what was erased had its id as the policy says
-			return
+		if r.believe(ctx, p); p.err == nil && !p.recheck { // what is looked at again had its id as the policy says
+			p.err = r.otherTypes(ctx, p)
 		}
-		if p.err = r.otherTypes(ctx, p); p.err == nil {
+		if p.err == nil {
 			r.finish(ctx, p)
 		}
 	case r.attempt < lagAttempts && p.lags():

@@ -24,6 +24,8 @@ type part struct {
 	seen     page            // what the last look found
 	before   page            // what the look before it found
 	lookedAt time.Time       // when the last look began
+	listedAt time.Time       // when the object store answered it, by its own clock where it has one
+	othersAt time.Time       // when another worker, by that clock, was last known to be about to delete; zero: never
 	counted  Inventory       // what was there so far, for the evidence
 	pages    int             // inventories in the ledger
 	refused  map[thing]error // what the last deleting could not delete, and why

@@ -139,6 +139,8 @@ type Version struct {
 type Listing struct {
 	Versions []Version
 	More     bool
+	// At is when the store answered, or earlier, by its own clock; zero where it does not say.
+	At time.Time
 }
 
 // Blobs is the object store. Errors say which bucket; a missing bucket is a *Blocked (ReasonBucketMissing), never an
@@ -189,6 +191,8 @@ type Inventory struct {
 	Objects   int64 // versions, delete markers and unfinished uploads
 	Bytes     int64
 	Hash      string // hex SHA-256 over the sorted entries
+	// At is when the look was, by the clock of the object store where it has one: workers' clocks need not agree.
+	At time.Time
 	// Versions are kept, at most 1,000, where a place does not hold the generation, and where one page does not hold
 	// everything: so that an interrupted erasure knows what it has counted already.
 	Versions []Version
@@ -211,12 +215,12 @@ type Ledger interface {
 	// that stands. Entries and errs have one entry a head.
 	Open(ctx context.Context, heads []Head) (entries []Entry, errs []error)
 	// Page adds a further inventory; numbers begin at 2, the head being 1. A page with that number that exists already
-	// stays as it is.
-	Page(ctx context.Context, key LedgerKey, number int, inventory Inventory) error
+	// stays as it is; fresh tells that this call wrote it.
+	Page(ctx context.Context, key LedgerKey, number int, inventory Inventory) (fresh bool, err error)
 	// Done writes the last record of each erasure. Where one exists, the evidence that stands is given back.
 	Done(ctx context.Context, records []Record) (evidence []events.PartEvidence, errs []error)
-	// Totals adds up the inventories of one erasure, for its evidence after an interruption; Hash is empty, Versions are
-	// those of the last inventory. Zero when there is none.
+	// Totals adds up the inventories of one erasure, for its evidence after an interruption; Hash is empty, Versions and
+	// At are those of the last inventory. Zero when there is none.
 	Totals(ctx context.Context, key LedgerKey) (Inventory, error)
 }
 

@@ -19,7 +19,9 @@ func (forgetful) Open(_ context.Context, heads []asset.Head) ([]asset.Entry, []e
 	return entries, make([]error, len(heads))
 }
 
-func (forgetful) Page(context.Context, asset.LedgerKey, int, asset.Inventory) error { return nil }
+func (forgetful) Page(context.Context, asset.LedgerKey, int, asset.Inventory) (bool, error) {
+	return true, nil
+}
 
 func (forgetful) Done(_ context.Context, records []asset.Record) ([]events.PartEvidence, []error) {
 	var evidence []events.PartEvidence

@@ -55,12 +55,13 @@ func (l *Ledger) insert(key asset.LedgerKey, number int, inventory asset.Invento
 }
 
 // Page adds a further inventory.
-func (l *Ledger) Page(ctx context.Context, key asset.LedgerKey, number int, inventory asset.Inventory) error {
-	return l.probe.around(ctx, Call{Store: "ledger", Method: "Page", Size: 1}, func() {
+func (l *Ledger) Page(ctx context.Context, key asset.LedgerKey, number int, inventory asset.Inventory) (fresh bool, err error) {
+	err = l.probe.around(ctx, Call{Store: "ledger", Method: "Page", Size: 1}, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.insert(key, number, inventory)
+		fresh = l.insert(key, number, inventory)
 	})
+	return fresh, err
 }
 
 // Done ends the erasures that have not ended, and gives what stands.
@@ -93,7 +94,7 @@ func (l *Ledger) Totals(ctx context.Context, key asset.LedgerKey) (total asset.I
 			total.Objects += page.Objects
 			total.Bytes += page.Bytes
 			if number > last {
-				last, total.Versions = number, slices.Clone(page.Versions)
+				last, total.Versions, total.At = number, slices.Clone(page.Versions), page.At
 			}
 		}
 	})

@@ -44,9 +44,9 @@ func (l *Ledger) Open(ctx context.Context, heads []asset.Head) ([]asset.Entry, [
 }
 
 // Page implements asset.Ledger.
-func (l *Ledger) Page(ctx context.Context, key asset.LedgerKey, number int, inventory asset.Inventory) error {
-	_, errs := l.insert(ctx, []record{pageRecord(key, number, inventory)})
-	return errs[0]
+func (l *Ledger) Page(ctx context.Context, key asset.LedgerKey, number int, inventory asset.Inventory) (fresh bool, err error) {
+	stood, errs := l.insert(ctx, []record{pageRecord(key, number, inventory)})
+	return !stood[0] && errs[0] == nil, errs[0]
 }
 
 // Done implements asset.Ledger.
@@ -93,7 +93,7 @@ func (l *Ledger) Totals(ctx context.Context, key asset.LedgerKey) (asset.Invento
 	if err != nil {
 		return asset.Inventory{}, err
 	}
-	sum.Versions = r.Inventory.versions()
+	sum.Versions, sum.At = r.Inventory.versions(), r.Inventory.At
 	return sum, nil
 }
 

@@ -29,6 +29,7 @@ type inventory struct {
 	Objects   int64     `bson:"objects"`
 	Bytes     int64     `bson:"bytes"`
 	Hash      string    `bson:"hash"`
+	At        time.Time `bson:"at,omitempty"`
 	Versions  []version `bson:"versions,omitempty"`
 }
 
@@ -66,7 +67,7 @@ func headRecord(h asset.Head) record {
 
 func pageRecord(key asset.LedgerKey, number int, i asset.Inventory) record {
 	r := newRecord(inventoryID(key, number), key)
-	r.Inventory = &inventory{Documents: i.Documents, Objects: i.Objects, Bytes: i.Bytes, Hash: i.Hash}
+	r.Inventory = &inventory{Documents: i.Documents, Objects: i.Objects, Bytes: i.Bytes, Hash: i.Hash, At: i.At}
 	for _, v := range i.Versions {
 		r.Inventory.Versions = append(r.Inventory.Versions, version(v))
 	}

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/tombstone-project/tombstone/services/asset"
 )
@@ -40,6 +43,7 @@ func (s *Store) listVersions(ctx context.Context, c *collector) {
 			return err
 		})
 		if err == nil {
+			c.answered(serverTime(out.ResultMetadata))
 			more, err = c.addVersions(in, out)
 		}
 		if err != nil {
@@ -47,6 +51,19 @@ func (s *Store) listVersions(ctx context.Context, c *collector) {
 			return
 		}
 	}
+}
+
+// answered notes when the store answered, unless it did before.
+func (c *collector) answered(at time.Time) {
+	if c.at.IsZero() {
+		c.at = at
+	}
+}
+
+// serverTime is the store's time of an answer, in whole seconds; zero where it does not say.
+func serverTime(m middleware.Metadata) time.Time {
+	at, _ := awsmiddleware.GetServerTime(m)
+	return at.UTC()
 }
 
 // addVersions takes a page in and turns the request into that for the next one, if one is wanted.

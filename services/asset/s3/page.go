@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -17,6 +18,7 @@ type page struct {
 	entries []asset.Version
 	whole   bool   // nothing comes after it
 	passed  string // everything before this key is in the page
+	at      time.Time
 }
 
 // page asks for the first entries below a prefix, up to a limit.
@@ -35,6 +37,7 @@ func (s *Store) page(ctx context.Context, bucket, prefix string, limit int) (p p
 	if err != nil {
 		return p, err
 	}
+	p.at = serverTime(out.ResultMetadata)
 	p.whole = !aws.ToBool(out.IsTruncated)
 	byKey := func(a, b asset.Version) int { return strings.Compare(a.Key, b.Key) }
 	versions, markers := p.entries[:len(out.Versions)], p.entries[len(out.Versions):]
@@ -76,6 +79,7 @@ func (p page) covers(c *collector) bool {
 		c.add(&c.versions, v)
 	}
 	if p.whole || c.full(&c.versions) || p.passed > begin && !holds(c.place, p.passed) {
+		c.answered(p.at)
 		return true
 	}
 	c.versions = half{}

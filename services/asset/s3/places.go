@@ -3,6 +3,7 @@ package s3
 import (
 	"context"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -53,6 +54,7 @@ func (s *Store) listAll(ctx context.Context, bucket string, places []*collector)
 type collector struct {
 	place             asset.Place
 	limit             int
+	at                time.Time // when the first answer about its versions came, by the store's clock
 	versions, uploads half
 }
 
@@ -97,5 +99,5 @@ func (c *collector) listing() (asset.Listing, error) {
 	if len(all) > c.limit {
 		all, more = all[:c.limit], true
 	}
-	return asset.Listing{Versions: all, More: more}, nil
+	return asset.Listing{Versions: all, More: more, At: c.at}, nil
 }

@@ -102,14 +102,22 @@ func (v *service) Publish(_ context.Context, messages []saga.Message) []error {
 // Purge is nothing here.
 func (v *service) Purge(context.Context, []string) error { return nil }
 
-// erase gives the command for an asset once, as after a start of the process. The error is what a worker decides by.
+// erase gives the command for an asset once, as after a start of the process. The error is what a worker decides by; then some
+// time passes.
 func (v *service) erase(kind, id string, attempt int) error {
 	return v.eraseWithin(v.t.Context(), kind, id, attempt)
 }
 
 func (v *service) eraseWithin(ctx context.Context, kind, id string, attempt int) error {
-	return handle(ctx, asset.NewEraser(v.config), kind, id, attempt)
+	err := handle(ctx, asset.NewEraser(v.config), kind, id, attempt)
+	if err != nil {
+		v.server.Later(aWhile)
+	}
+	return err
 }
+
+// aWhile is longer than a call of a store may take.
+const aWhile = 31 * time.Second
 
 // handle gives a command to an eraser.
 func handle(ctx context.Context, eraser *asset.Eraser, kind, id string, attempt int) error {

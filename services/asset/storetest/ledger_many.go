@@ -45,7 +45,8 @@ func ledgerMany(l ledger) {
 	for i := 10; i < 20; i++ {
 		want[i].Fresh = false
 	}
-	ok(l.t, "page", l.Page(l.ctx, heads[15].Key, 2, counted(1)))
+	_, err := l.Page(l.ctx, heads[15].Key, 2, counted(1))
+	ok(l.t, "page", err)
 	l.done(asset.Record{Key: heads[16].Key, Evidence: proof(16)})
 	want[15].Pages = 2
 	want[16].Done, want[16].Evidence = true, proof(16)
@@ -112,7 +113,7 @@ func ledgerCancelled(l ledger) {
 	if _, errs := l.Done(ctx, []asset.Record{{Key: l.key("p"), Evidence: proof(1)}}); len(errs) != 1 || errs[0] == nil {
 		l.t.Errorf("done: %v, want an error", errs)
 	}
-	if err := l.Page(ctx, l.key("p"), 2, counted(1)); err == nil {
+	if _, err := l.Page(ctx, l.key("p"), 2, counted(1)); err == nil {
 		l.t.Error("page: no error")
 	}
 	same(l.t, "entry", l.open(head(l.key("p"), 2)), []asset.Entry{{Fresh: true, Pages: 1}})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -67,9 +68,10 @@ type Server struct {
 	Spoil func(r Request, a Answer) *Answer
 	// Refuse gives the error code with which one version is not deleted, or nothing. Set before the first request.
 	Refuse func(bucket, key, version string) (code string)
-	// Now is the store's clock.
+	// Now is the store's clock. Set before the first request.
 	Now func() time.Time
 
+	passed   atomic.Int64 // by Later, as a time.Duration
 	mu       sync.Mutex
 	buckets  map[string]*bucket
 	ids      int
@@ -80,12 +82,16 @@ type Server struct {
 // Start runs a store without buckets.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{Now: time.Now, buckets: map[string]*bucket{}}
+	s := &Server{buckets: map[string]*bucket{}}
+	s.Now = func() time.Time { return time.Now().Add(time.Duration(s.passed.Load())) }
 	h := httptest.NewServer(s)
 	t.Cleanup(h.Close)
 	s.URL = h.URL
 	return s
 }
+
+// Later puts the store's clock forward.
+func (s *Server) Later(d time.Duration) { s.passed.Add(int64(d)) }
 
 // Requests gives the requests so far of these operations; of all when none is named.
 func (s *Server) Requests(operations ...string) []Request {
