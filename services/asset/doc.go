@@ -27,6 +27,7 @@
 //	something lands meanwhile    the look before the end finds it; it needs a new answer
 //	one part cannot go on        the others do; the command is parked (Blocked) or comes again (any other error)
 //	a bucket hangs               its calls end in time, its breaker opens; other buckets have calls of their own
-//	two workers, one command     each deletes what it listed; the first record of each kind in the ledger stands
+//	two workers, one command     each deletes what it listed; the first record of each kind in the ledger stands; a store may
+//	                             list nothing beside a batch of the other, so that an empty look waits until none is open (believe.go)
 //	what lands after the end     the recheck finds it: the same command once more, much later (recheck.go)
 package asset

@@ -90,8 +90,8 @@ func lastOf(found []asset.Version) (last []thing) {
 	return last
 }
 
-// pageOfUploads asks for unfinished uploads, as many as one request gives, and cuts the page itself: versitygw 1.8 refuses its
-// own markers, and few buckets have more than one such page.
+// pageOfUploads asks for unfinished uploads, as many as one request gives, and cuts the page itself, as few buckets have more
+// than one such page. The uploads of the last key of an answer are left to the next one, which gives all of that key.
 func (s *Store) pageOfUploads(ctx context.Context, place asset.Place, at mark, limit int) ([]asset.Version, *mark, error) {
 	in := &s3.ListMultipartUploadsInput{Bucket: &place.Bucket, Prefix: aws.String(prefixOf(place)), EncodingType: types.EncodingTypeUrl,
 		KeyMarker: optional(at.Key), UploadIdMarker: optional(at.ID)}
@@ -104,26 +104,34 @@ func (s *Store) pageOfUploads(ctx context.Context, place asset.Place, at mark, l
 		return nil, nil, err
 	}
 	c := collector{place: place, limit: maxBatch}
-	last, err := addUploads([]*collector{&c}, out)
+	listed, err := addUploads([]*collector{&c}, out)
 	if err != nil {
 		return nil, nil, err
 	}
+	var next *marker
+	if aws.ToBool(out.IsTruncated) {
+		n, err := nextUploads(out, listed, marker{at.Key, at.ID})
+		if err == nil && n == (marker{at.Key, at.ID}) {
+			err = errNoProgress
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		next = &n
+	}
 	found := slices.DeleteFunc(c.uploads.found, func(v asset.Version) bool {
-		return at.Cut && byKeyAndID(v, asset.Version{Key: at.Last[0].Key, ID: at.Last[0].ID}) <= 0
+		return at.Cut && byKeyAndID(v, asset.Version{Key: at.Last[0].Key, ID: at.Last[0].ID}) <= 0 ||
+			next != nil && next.id == "" && v.Key > next.key
 	})
 	slices.SortFunc(found, byKeyAndID)
 	if len(found) > limit {
 		found = found[:limit]
 		return found, &mark{Uploads: true, Key: at.Key, ID: at.ID, Last: lastOf(found), Cut: true}, nil
 	}
-	if !aws.ToBool(out.IsTruncated) {
+	if next == nil {
 		return found, nil, nil
 	}
-	next, err := markerOf(out.EncodingType, out.NextKeyMarker, out.NextUploadIdMarker, last)
-	if err == nil && next == (marker{at.Key, at.ID}) {
-		err = errNoProgress
-	}
-	return found, &mark{Uploads: true, Key: next.key, ID: next.id, Last: lastOf(found)}, err
+	return found, &mark{Uploads: true, Key: next.key, ID: next.id, Last: lastOf(found)}, nil
 }
 
 func byKeyAndID(a, b asset.Version) int {

@@ -30,6 +30,7 @@ func TestExactlyTheKeysOfDeletedAssetsAreGone(t *testing.T) {
 			PageSize:         rapid.SampledFrom([]int{0, 1, 2, 7}).Draw(r, "page size"),
 			RepeatsAtBorders: rapid.Bool().Draw(r, "repeats"),
 			DropsMarkers:     rapid.Bool().Draw(r, "drops markers"),
+			RefusesUploadIDs: rapid.Bool().Draw(r, "refuses upload ids"),
 			Lag:              rapid.SampledFrom([]int{0, 0, 0, 2}).Draw(r, "lag"),
 		}
 		if server.Quirks.PageSize == 1 {

@@ -160,6 +160,59 @@ func TestUnfinishedUploadsAreAborted(t *testing.T) {
 	v.stored("a/mp-2/big.bin upload", "icons/mp-10 upload")
 }
 
+// TestManyUnfinishedUploadsAreAborted leaves more than a page of them, of many keys and of one, also where no marker leads from
+// one page of a key to the next.
+//
+// H-33: however many there are.
+func TestManyUnfinishedUploadsAreAborted(t *testing.T) {
+	for name, quirks := range map[string]s3test.Quirks{"by the book": {}, "upload ids in markers refused": {RefusesUploadIDs: true}} {
+		t.Run(name, func(t *testing.T) {
+			server, v := serviceOn(t)
+			server.Quirks = quirks
+			for i := range 1100 {
+				server.BeginUpload("assets", fmt.Sprintf("a/mp-1/%04d", i))
+				server.BeginUpload("assets", "a/mp-1/one")
+				server.BeginUpload("assets", fmt.Sprintf("icons/mp-1%04d", i))
+			}
+			server.BeginUpload("assets", "icons/mp-1")
+			objects, bytes := v.erased("mp-1")
+			v.counts("uploads", objects, bytes, 2201, 0)
+			if left := server.Stored("assets"); len(left) != 1100 || !strings.HasPrefix(left[0], "icons/mp-10000 ") {
+				t.Errorf("%d uploads are left, the first is %s; want the 1,100 of others", len(left), left[0])
+			}
+		})
+	}
+}
+
+// TestManyUnfinishedUploadsAreSeenOnce pages through more of them than an answer holds.
+func TestManyUnfinishedUploadsAreSeenOnce(t *testing.T) {
+	for name, quirks := range map[string]s3test.Quirks{"by the book": {}, "upload ids in markers refused": {RefusesUploadIDs: true}} {
+		t.Run(name, func(t *testing.T) {
+			server, v := serviceOn(t)
+			server.Quirks = quirks
+			seen := map[string]int{}
+			for i := range 2300 {
+				seen[server.BeginUpload("assets", fmt.Sprintf("a/%d/x", i/3))] = 0
+			}
+			for mark, first := "", true; first || mark != ""; first = false {
+				versions, next, err := v.config.Blobs.Page(t.Context(), asset.Place{Bucket: "assets"}, mark, 300)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, u := range versions {
+					seen[u.ID]++
+				}
+				mark = next
+			}
+			for id, n := range seen {
+				if n != 1 {
+					t.Errorf("upload %s is told %d times", id, n)
+				}
+			}
+		})
+	}
+}
+
 // H-38: a missing bucket is no empty place.
 func TestAMissingBucketBlocksUntilItIsThere(t *testing.T) {
 	server := s3test.Start(t)

@@ -36,8 +36,7 @@ func TestBlobs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			storetest.TestBlobs(t, func(t *testing.T) storetest.BlobStore {
 				c := server(t)
-				r := raw{driver.New(driver.Options{BaseEndpoint: &c.Endpoint, Region: c.Region, UsePathStyle: true,
-					Credentials: credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, "")})}
+				r := newRaw(c)
 				return storetest.BlobStore{
 					Blobs: open(t, c), NewBucket: r.newBucket, Suspend: r.suspend, BeginUpload: r.beginUpload,
 					DeleteCurrent: r.deleteCurrent, Locked: r.locked, NoKeyUnderKey: true, Refuses: refused,
@@ -64,6 +63,11 @@ func open(t *testing.T, c s3.Config) *s3.Store {
 
 // raw works past the store.
 type raw struct{ *driver.Client }
+
+func newRaw(c s3.Config) raw {
+	return raw{driver.New(driver.Options{BaseEndpoint: &c.Endpoint, Region: c.Region, UsePathStyle: true,
+		Credentials: credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, "")})}
+}
 
 func (r raw) newBucket(t *testing.T, versioning string) string {
 	t.Helper()

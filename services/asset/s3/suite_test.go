@@ -19,6 +19,7 @@ var oddStores = map[string]s3test.Quirks{
 	"borders of pages repeated":          {PageSize: 3, RepeatsAtBorders: true},
 	"cut listings without a marker":      {PageSize: 50, DropsMarkers: true},
 	"markers of what is deleted lost":    {PageSize: 3, LosesMarkers: true},
+	"upload ids in markers refused":      {PageSize: 50, RefusesUploadIDs: true},
 	"keys never encoded":                 {NoEncoding: true},
 	"Content-MD5 and no other checksums": {WantsMD5: true},
 }

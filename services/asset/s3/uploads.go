@@ -2,6 +2,7 @@ package s3
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,44 +45,91 @@ func (s *Store) uploadsBelow(ctx context.Context, bucket, prefix string, places 
 			out, err = s.client(bucket).ListMultipartUploads(ctx, in)
 			return err
 		})
+		at := marker{aws.ToString(in.KeyMarker), aws.ToString(in.UploadIdMarker)}
+		if at.id != "" && refusesMarker(err) {
+			return haltUploads(places)
+		}
 		if err != nil {
 			return false, err
 		}
-		last, err := addUploads(places, out)
+		listed, err := addUploads(places, out)
 		if err != nil {
 			return false, err
 		}
-		if !aws.ToBool(out.IsTruncated) || allFull(places) {
+		if !aws.ToBool(out.IsTruncated) || allFull(places) || passed(places, listed) {
 			return true, nil
 		}
-		next, err := markerOf(out.EncodingType, out.NextKeyMarker, out.NextUploadIdMarker, last)
+		next, err := nextUploads(out, listed, at)
 		if err != nil {
 			return false, err
 		}
-		if next == (marker{aws.ToString(in.KeyMarker), aws.ToString(in.UploadIdMarker)}) {
-			if len(places) > 1 {
-				return false, nil
-			}
-			return true, places[0].halt(&places[0].uploads)
+		if next == at {
+			return haltUploads(places)
 		}
 		in.KeyMarker, in.UploadIdMarker = &next.key, optional(next.id)
 	}
 	return false, nil
 }
 
-// addUploads hands the uploads of a page to the places that they belong to, and gives the last one.
-func addUploads(places []*collector, out *s3.ListMultipartUploadsOutput) (last marker, err error) {
+// haltUploads ends a listing that does not get on: what one place was found to have is aborted, and the listing after that,
+// from the start, finds the rest. For several places it says nothing.
+func haltUploads(places []*collector) (done bool, err error) {
+	if len(places) > 1 {
+		return false, nil
+	}
+	return true, places[0].halt(&places[0].uploads)
+}
+
+// refusesMarker tells the refusals of a marker that the store itself gave, or whose upload has gone since.
+func refusesMarker(err error) bool {
+	return slices.Contains([]string{"InvalidArgument", "NoSuchUpload"}, code(err))
+}
+
+// nextUploads is where a listing goes on: behind the last key but one of the page, so that the uploads of the last key come
+// again, all of them. Only within a key that fills a page it goes by upload ids: versitygw 1.8 refuses its own.
+func nextUploads(out *s3.ListMultipartUploadsOutput, listed []marker, at marker) (marker, error) {
+	if n := beforeLastKey(listed); n > 0 {
+		next := marker{key: listed[n-1].key}
+		if next.key > at.key || next.key == at.key && at.id != "" {
+			return next, nil
+		}
+	}
+	var last marker
+	if len(listed) > 0 {
+		last = listed[len(listed)-1]
+	}
+	return markerOf(out.EncodingType, out.NextKeyMarker, out.NextUploadIdMarker, last)
+}
+
+// beforeLastKey counts the uploads of a page that come before those of its last key; 0 where they are not in order.
+func beforeLastKey(listed []marker) int {
+	byKey := func(a, b marker) int { return strings.Compare(a.key, b.key) }
+	if len(listed) == 0 || !slices.IsSortedFunc(listed, byKey) {
+		return 0
+	}
+	n, _ := slices.BinarySearchFunc(listed, listed[len(listed)-1], byKey)
+	return n
+}
+
+// passed tells whether the one place, a key, lies before the last key of the page.
+func passed(places []*collector, listed []marker) bool {
+	n := beforeLastKey(listed)
+	return n > 0 && len(places) == 1 && places[0].place.Key != "" && listed[n].key > places[0].place.Key
+}
+
+// addUploads hands the uploads of a page to the places that they belong to, and tells all of them.
+func addUploads(places []*collector, out *s3.ListMultipartUploadsOutput) (listed []marker, err error) {
 	for _, u := range out.Uploads {
 		key, err := decoded(out.EncodingType, u.Key)
 		if err != nil {
-			return last, err
+			return nil, err
 		}
-		last = marker{key, aws.ToString(u.UploadId)}
+		listed = append(listed, marker{key, aws.ToString(u.UploadId)})
 		for _, c := range places {
 			c.add(&c.uploads, asset.Version{Key: key, ID: aws.ToString(u.UploadId), Upload: true, Modified: aws.ToTime(u.Initiated)})
 		}
 	}
-	return last, nil
+	return listed, nil
 }
 
 func allFull(places []*collector) bool {

@@ -2,6 +2,7 @@ package s3test
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -29,6 +30,9 @@ func (s *Server) listVersions(r Request) *Answer {
 
 // listUploads answers ListMultipartUploads.
 func (s *Server) listUploads(r Request) *Answer {
+	if s.Quirks.RefusesUploadIDs && value(r, "upload-id-marker") != "" {
+		return Failure(http.StatusBadRequest, "InvalidArgument")
+	}
 	p := s.page(r, true, "key-marker", "upload-id-marker", "max-uploads")
 	var uploads strings.Builder
 	for _, e := range p.entries {

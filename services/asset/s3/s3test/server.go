@@ -25,6 +25,8 @@ type Quirks struct {
 	IgnoresMarkers bool
 	// LosesMarkers ends a listing whose marker is a version that has been deleted since.
 	LosesMarkers bool
+	// RefusesUploadIDs knows no upload id in the marker of a listing, not even its own.
+	RefusesUploadIDs bool
 	// NoEncoding does not know encoding-type, and puts a replacement for what XML cannot carry.
 	NoEncoding bool
 	// WantsMD5 refuses a batch without Content-MD5, and any request with a newer checksum.
