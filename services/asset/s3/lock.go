@@ -58,7 +58,7 @@ func (d *deletion) lift(ctx context.Context, versions []int) {
 // lock tells which object lock keeps a version; none when none does, or when that cannot be found out.
 func (d *deletion) lock(ctx context.Context, v asset.Version) lock {
 	client := d.store.client(d.bucket)
-	held, until := false, time.Time{}
+	held, until, now := false, time.Time{}, time.Now()
 	var mode types.ObjectLockRetentionMode
 	_ = d.store.request(ctx, func(ctx context.Context) error { // no answer: no lock known
 		out, err := client.GetObjectLegalHold(ctx, &s3.GetObjectLegalHoldInput{Bucket: &d.bucket, Key: &v.Key, VersionId: versionID(v)})
@@ -69,13 +69,16 @@ func (d *deletion) lock(ctx context.Context, v asset.Version) lock {
 		out, err := client.GetObjectRetention(ctx, &s3.GetObjectRetentionInput{Bucket: &d.bucket, Key: &v.Key, VersionId: versionID(v)})
 		if err == nil && out.Retention != nil {
 			until, mode = aws.ToTime(out.Retention.RetainUntilDate).UTC(), out.Retention.Mode
+			if theirs := serverTime(out.ResultMetadata); !theirs.IsZero() {
+				now = theirs // a lock ends by the store's clock
+			}
 		}
 		return err
 	})
 	switch {
 	case held:
 		return lock{Blocked: locked(time.Time{}, "a legal hold keeps %q in bucket %s", v.Key, d.bucket)}
-	case until.After(time.Now()):
+	case until.After(now):
 		what := fmt.Sprintf("%s-mode retention keeps %q in bucket %s until %s", strings.ToLower(string(mode)), v.Key, d.bucket, until.Format(time.RFC3339))
 		if d.bypass {
 			what += "; the policy lets us bypass it, the store does not"
