@@ -238,6 +238,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// H-79: only our own document of a 404 says that an asset is not there.
 func TestAnswersThatAreNotTombstones(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"a plain 404": http.NotFound,

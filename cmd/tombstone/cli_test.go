@@ -47,6 +47,7 @@ func TestTokens(t *testing.T) {
 	tombstone(t, "pending").fails(exitFailed, "TOMBSTONE_TOKEN_FILE", "/no/such/file")
 }
 
+// H-76: a service that does not answer is a failure, with nothing on standard output.
 func TestAServiceThatIsNotThere(t *testing.T) {
 	t.Setenv("TOMBSTONE_URL", "http://127.0.0.1:1")
 	for _, args := range [][]string{{"status", "x"}, {"delete", "x", "y"}, {"delete", "x", "--json"}, {"pending", "--json"}, {"doctor"}} {

@@ -67,9 +67,10 @@ func TestAcceptedDeletionIsATombstoneAFlagAndACommand(t *testing.T) {
 	}
 }
 
+// H-74: requests at once, during the run and after it are all answered with one deletion, which is completed once.
 func TestManyRequestsAtOnceAreOneDeletion(t *testing.T) {
 	b := newBench(t)
-	b.create("item", "x")
+	a := b.create("item", "x")
 	ids := make([]string, 64)
 	var wg sync.WaitGroup
 	for i := range ids {
@@ -82,8 +83,20 @@ func TestManyRequestsAtOnceAreOneDeletion(t *testing.T) {
 	if got := b.trail("x"); !slices.Equal(got, []string{events.TypeDeletionRequested}) {
 		t.Errorf("trail: %v", got)
 	}
+	d := b.del("x") // it runs
+	b.erased(d, "x", a.Generation)
+	trail := b.trail("x")
+	for range 5 {
+		if again := b.del("x"); again.ID != ids[0] || again.Status != dependency.Deleted {
+			t.Errorf("after the end: %s", pretty(again))
+		}
+	}
+	if got := b.trail("x"); !slices.Equal(got, trail) || trail[len(trail)-1] != events.TypeDeletionCompleted {
+		t.Errorf("trail: %v, before %v", got, trail)
+	}
 }
 
+// H-74: so are those for an asset and for what needs it, at once: each is accepted or refused, as in some order.
 func TestOneTransactionAnswersLikeSomeOrderOfItsRequests(t *testing.T) {
 	b := newBench(t)
 	const n = 40 // c39 needs c38 needs … c0: in one batch all may go, from the outermost inwards

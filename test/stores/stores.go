@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -134,4 +135,18 @@ func (s *Stores) Document(ctx context.Context, collection, id string) (Snapshot,
 func hash(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
+}
+
+// Presign gives an address of an object's current version, by that version, valid for an hour.
+func (s *Stores) Presign(ctx context.Context, key string) (string, error) {
+	head, err := s.objects.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.Bucket, Key: &key})
+	if err != nil {
+		return "", fmt.Errorf("look at object %s: %w", key, err)
+	}
+	get := &s3.GetObjectInput{Bucket: &s.Bucket, Key: &key, VersionId: head.VersionId}
+	signed, err := s3.NewPresignClient(s.objects).PresignGetObject(ctx, get, s3.WithPresignExpires(time.Hour))
+	if err != nil {
+		return "", fmt.Errorf("presign object %s: %w", key, err)
+	}
+	return signed.URL, nil
 }
