@@ -12,7 +12,7 @@ TOOL := go tool -modfile=tools/go.mod
 IMAGE ?= tombstone:local
 PACKAGES ?= ./...
 
-.PHONY: help build dist image test test-short race cluster soak lint fmt vuln images bench bench-smoke demo compose-up compose-down compose-smoke helm readme ci
+.PHONY: help build dist image test test-short race cluster soak lint fmt vuln images bench bench-smoke demo compose-up compose-down compose-smoke image-smoke helm readme ci
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -77,6 +77,9 @@ compose-up: image ## the services and real stores in containers
 
 compose-down: ## stop them and remove their data
 	docker compose down -v
+
+image-smoke: image ## what is in the image, and that it runs without rights
+	TOMBSTONE_IMAGE=$(IMAGE) .ci/image-smoke
 
 compose-smoke: build image ## start them, delete an asset, look into the stores, stop them
 	TOMBSTONE_IMAGE=$(IMAGE) .ci/compose-smoke
