@@ -74,6 +74,7 @@ demo: ## the demo: everything in one process
 
 compose-up: image ## the services and real stores in containers
 	TOMBSTONE_IMAGE=$(IMAGE) docker compose up -d --wait
+	@echo "The API and the page: http://127.0.0.1:8080 (the asset service: 8081). Token: tombstone-compose-only"
 
 compose-down: ## stop them and remove their data
 	docker compose down -v
