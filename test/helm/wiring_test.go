@@ -119,3 +119,20 @@ func TestAChangeOfThePolicyStartsNewPods(t *testing.T) {
 		}
 	}
 }
+
+func TestEachServiceIsAUserOfItsOwnOnTheBroker(t *testing.T) {
+	want := map[string]string{"dependency": "deciding.creds", "asset": "erasing.creds"}
+	for service, p := range pods(t, rendered(t, "most")) {
+		keys := map[string]string{}
+		for _, v := range p.Spec.Volumes {
+			for _, s := range v.Projected.Sources {
+				for _, item := range s.Secret.Items {
+					keys[item.Path] = item.Key
+				}
+			}
+		}
+		if keys["TOMBSTONE_NATS_CREDS"] != want[service] {
+			t.Errorf("%s has the credentials %q", service, keys["TOMBSTONE_NATS_CREDS"])
+		}
+	}
+}

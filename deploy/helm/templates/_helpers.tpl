@@ -40,7 +40,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* The secrets of a component that are mounted as files: {SETTING: {secret, key}}, in YAML. */}}
 {{- define "tombstone.files" -}}
 {{- $v := .root.Values -}}
-{{- $files := dict "TOMBSTONE_NATS_URL_FILE" $v.broker.urlFrom "TOMBSTONE_NATS_CREDS" $v.broker.credentials -}}
+{{- $user := index $v.broker .component -}}
+{{- $files := dict "TOMBSTONE_NATS_URL_FILE" $user.url "TOMBSTONE_NATS_CREDS" $user.credentials -}}
 {{- if eq .component "dependency" -}}
 {{- $_ := set $files "TOMBSTONE_GRAPH_PASSWORD_FILE" $v.graph.password -}}
 {{- $_ := set $files "TOMBSTONE_RECEIPT_KEY_FILE" $v.receiptKey -}}
@@ -62,7 +63,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   "TOMBSTONE_LISTEN" "0.0.0.0:8080"
   "TOMBSTONE_POLICY" (printf "/etc/tombstone/policy/%s" (ternary $v.existingPolicy.key "policy.yaml" (ne $v.existingPolicy.configMap "")))
   "TOMBSTONE_AUTH" (ternary "tokens:/etc/tombstone/tokens/tokens.yaml" (printf "oidc:%s" $v.auth.oidc.issuer) (ne $v.auth.tokens.secret ""))
-  "TOMBSTONE_NATS_URL" $v.broker.url
+  "TOMBSTONE_NATS_URL" (ternary $v.broker.url "" (eq (index $v.broker .component).url.secret ""))
   "TOMBSTONE_STREAM_REPLICAS" $v.broker.streamReplicas -}}
 {{- if eq .component "dependency" -}}
 {{- $_ := set $all "TOMBSTONE_GRAPH_URI" $v.graph.uri -}}
@@ -70,7 +71,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $_ := set $all "TOMBSTONE_GRAPH_DATABASE" $v.graph.database -}}
 {{- $_ := set $all "TOMBSTONE_START_PAUSED" (ternary "true" "" $v.startPaused) -}}
 {{- else -}}
-{{- $_ := set $all "TOMBSTONE_DOCUMENTS_URI" $v.documents.uri -}}
+{{- $_ := set $all "TOMBSTONE_DOCUMENTS_URI" (ternary $v.documents.uri "" (eq $v.documents.uriFrom.secret "")) -}}
 {{- $_ := set $all "TOMBSTONE_BLOBS_ENDPOINT" $v.blobs.endpoint -}}
 {{- $_ := set $all "TOMBSTONE_BLOBS_REGION" $v.blobs.region -}}
 {{- end -}}
