@@ -25,6 +25,8 @@ func TestCluster(t *testing.T) {
 		{"a worker is frozen, and wakes when the asset lives again, before", frozenWorkers},
 		{"a store fails", failingStores},
 		{"processes are asked to end with a lot in hand", gracefulStop},
+		{"versions and processes change one after the other under load", rollingRestarts},
+		{"two replicas of each service delete, and one", replicas},
 		{"the ledger is lost, and is older than the graph", forgottenLedger},
 		{"the graph is older than the stores", olderGraph},
 		{"a bucket refuses everything, and others go on", deniedBucket},
