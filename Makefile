@@ -87,9 +87,9 @@ compose-smoke: build image ## start them, delete an asset, look into the stores,
 
 # What Kubernetes says of it comes from a Python package with its published schemas.
 helm: ## the chart: linted, rendered, held to Kubernetes' schemas and to the program
-	test -x dist/venv/bin/kubernetes-validate || \
-		{ python3 -m venv dist/venv && dist/venv/bin/pip install -q --disable-pip-version-check -r test/helm/requirements.txt; }
-	PATH=$(CURDIR)/dist/venv/bin:$$PATH go -C test/helm test -count=1 ./...
+	test -x bin/venv/bin/kubernetes-validate || \
+		{ python3 -m venv bin/venv && bin/venv/bin/pip install -q --disable-pip-version-check -r test/helm/requirements.txt; }
+	PATH=$(CURDIR)/bin/venv/bin:$$PATH go -C test/helm test -count=1 ./...
 
 readme: build ## run the commands of README.md and of the examples
 	.ci/readme README.md $(wildcard examples/*/README.md)
