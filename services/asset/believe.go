@@ -21,7 +21,7 @@ func (r *erasure) believe(ctx context.Context, p *part) {
 		// The ledger lets later deliveries wait, too. The versions in it were counted when they were found.
 		r.write(ctx, p, Inventory{Hash: p.seen.hash(), At: p.listedAt, Versions: doubts})
 	}
-	if p.err == nil && !p.othersAt.IsZero() && p.listedAt.Before(p.othersAt.Add(r.stores.timeout)) {
+	if p.err == nil && !p.othersAt.IsZero() && p.listedAt.Before(p.othersAt.Add(r.batch)) {
 		p.err = errBatchOpen
 	}
 }

@@ -25,6 +25,9 @@ type Config struct {
 	Now       func() time.Time // default: time.Now
 	// CallTimeout bounds one call of a store, the waiting for its batch included. Default 30 seconds.
 	CallTimeout time.Duration
+	// BatchTime is how long after the look of another worker a batch of its deletions may be open at the object store. Default:
+	// CallTimeout.
+	BatchTime time.Duration
 }
 
 // Eraser carries out erase commands. One Handle is straight sequential code for one asset; a worker runs many at once, and
@@ -35,17 +38,19 @@ type Eraser struct {
 	names  events.Names
 	log    *slog.Logger
 	now    func() time.Time
+	batch  time.Duration // Config.BatchTime
 	runs   ownRuns
 }
 
 // NewEraser makes an Eraser. It starts nothing and needs no closing.
 func NewEraser(c Config) *Eraser {
 	c.CallTimeout = cmp.Or(c.CallTimeout, 30*time.Second)
+	c.BatchTime = cmp.Or(c.BatchTime, c.CallTimeout)
 	c.Log = cmp.Or(c.Log, slog.Default())
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Eraser{policy: c.Policy, stores: newStores(c), names: c.Names, log: c.Log, now: c.Now}
+	return &Eraser{policy: c.Policy, stores: newStores(c), names: c.Names, log: c.Log, now: c.Now, batch: c.BatchTime}
 }
 
 // Handle erases what one command names, and reports it. It looks at the present state of the stores and moves it forward, so

@@ -110,7 +110,7 @@ func (p *process) runAsset(publisher saga.Publisher) {
 	}
 	eraser := asset.NewEraser(asset.Config{Policy: w.policy, Documents: w.plant.documents(fault.NewDocuments(p.Process, w.watchedDocuments())),
 		Blobs: w.plant.blobs(fault.NewBlobs(p.Process, w.watchedBlobs())), Ledger: w.plant.ledger(fault.NewLedger(p.Process, w.ledger())),
-		Gate: w.plant.gate(fault.NewGate(p.Process, gate)), Publisher: publisher, Names: w.names, Log: w.log})
+		Gate: w.plant.gate(fault.NewGate(p.Process, gate)), Publisher: publisher, Names: w.names, Log: w.log, BatchTime: w.times.batch})
 	worker := saga.Worker{Name: "erase", Subscriber: p.subscriber("commands", p.bus.Commands()), Handle: eraser.HandleMessage, Park: eraser.Park,
 		Backoff: steady, Logger: w.log}
 	p.part(worker.Run)

@@ -57,6 +57,7 @@ type times struct {
 	claimFor    time.Duration // of the accepting replica
 	resendAfter time.Duration // R2
 	ackWait     time.Duration // of the bus
+	batch       time.Duration // of deletions, open at the object store; 0: the default
 	grace       time.Duration // of the kind slow
 
 	patience  time.Duration // of a client for an answer
