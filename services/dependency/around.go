@@ -2,7 +2,6 @@ package dependency
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/tombstone-project/tombstone/policy"
@@ -64,7 +63,7 @@ func needing(p *policy.Policy) []string {
 
 // read reads what is around assets, of at most aroundChunk, and with them what is around some that come later.
 func (a *around) read(ctx context.Context, ids []string) error {
-	missing := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, known := a.incoming[id]; return known })
+	missing := absent(a.incoming, ids)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -75,10 +74,42 @@ func (a *around) read(ctx context.Context, ids []string) error {
 	for _, id := range list {
 		a.seen[id] = true
 	}
-	if err := a.readSources(ctx, list); err != nil {
+	if err := a.readSources(ctx, list); err != nil || len(a.down) == 0 {
 		return err
 	}
-	return a.readShared(ctx, list)
+	links, err := a.w.tx.Outgoing(ctx, list)
+	for _, l := range links {
+		if l.Hidden == "" && slices.Contains(a.down, l.Type) {
+			a.targets[l.From] = append(a.targets[l.From], l.To)
+		}
+	}
+	return err
+}
+
+// readShared reads what is around shared targets, and their records, with those of what was read ahead.
+func (a *around) readShared(ctx context.Context, ids []string) error {
+	if err := a.read(ctx, ids); err != nil {
+		return err
+	}
+	missing := absent(a.nodes, ids)
+	if len(missing) == 0 {
+		return nil
+	}
+	for id := range a.incoming {
+		if a.goes[id] == "" && len(missing) < aroundChunk && !slices.Contains(ids, id) {
+			missing = append(missing, id)
+		}
+	}
+	nodes, err := a.w.tx.Nodes(ctx, missing)
+	for _, id := range missing {
+		a.nodes[id] = nodes[id]
+	}
+	return err
+}
+
+// absent gives the ids of which nothing is known yet.
+func absent[V any](known map[string]V, ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := known[id]; return ok })
 }
 
 // readSources reads the links to targets, by halves where they have too many for one call. Those that have too many even so
@@ -103,26 +134,6 @@ func (a *around) readSources(ctx context.Context, targets []string) error {
 		}
 	}
 	return nil
-}
-
-// readShared reads what decides on shared targets, if the policy knows any: what assets link to, and the records of those
-// that do not go yet.
-func (a *around) readShared(ctx context.Context, ids []string) error {
-	if len(a.down) == 0 {
-		return nil
-	}
-	links, err := a.w.tx.Outgoing(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for _, l := range links {
-		if l.Hidden == "" && slices.Contains(a.down, l.Type) {
-			a.targets[l.From] = append(a.targets[l.From], l.To)
-		}
-	}
-	nodes, err := a.w.tx.Nodes(ctx, slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return a.goes[id] != "" }))
-	maps.Copy(a.nodes, nodes)
-	return err
 }
 
 // lookAhead asks what lies deeper, when nothing is known of that and the closure is a deep one: a store that is far away

@@ -197,7 +197,7 @@ func (c *closure) lastSources(ctx context.Context) (next []string, err error) {
 	loose := slices.DeleteFunc(distinct(c.loose), func(id string) bool { return c.why[id] != "" || c.kept[id] })
 	c.loose = nil
 	for chunk := range slices.Chunk(loose, aroundChunk) {
-		if err := c.around.read(ctx, chunk); err != nil {
+		if err := c.around.readShared(ctx, chunk); err != nil {
 			return nil, err
 		}
 		for _, id := range chunk {

@@ -104,7 +104,9 @@ func thingsOf[T interface{ thing() PlannedThing }](list []T) []PlannedThing {
 	return things
 }
 
-func (a PlannedAsset) thing() PlannedThing { return PlannedThing{Asset: a.ID, Generation: a.Generation} }
+func (a PlannedAsset) thing() PlannedThing {
+	return PlannedThing{Asset: a.ID, Generation: a.Generation}
+}
 
 func (l PlannedLink) thing() PlannedThing { return PlannedThing{From: l.From, Type: l.Type, To: l.To} }
 

@@ -71,14 +71,22 @@ func (s *Stores) readDocuments(ctx context.Context, snap Snapshot) error {
 			return fmt.Errorf("read %s: %w", name, err)
 		}
 		for cur.Next(ctx) {
-			id, _ := cur.Current.Lookup("_id").StringValueOK()
-			snap[documentPlace(name, id)] = hash(cur.Current)
+			snap[documentPlace(name, idOf(cur.Current))] = hash(cur.Current)
 		}
 		if err := cur.Err(); err != nil {
 			return fmt.Errorf("read %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// idOf is a document's id: a text as it is, others as extended JSON, which tells their type.
+func idOf(document bson.Raw) string {
+	id := document.Lookup("_id")
+	if text, ok := id.StringValueOK(); ok {
+		return text
+	}
+	return id.String()
 }
 
 func (s *Stores) readObjects(ctx context.Context, snap Snapshot, prefix string) error {

@@ -120,6 +120,29 @@ func (s *Stores) BeginUpload(ctx context.Context, key string) error {
 	return nil
 }
 
+// PutDocument writes a document as any other program would.
+func (s *Stores) PutDocument(ctx context.Context, collection string, document any) error {
+	if _, err := s.documents.Collection(collection).InsertOne(ctx, document); err != nil {
+		return fmt.Errorf("put a document into %s: %w", collection, err)
+	}
+	return nil
+}
+
+// Cypher runs a statement on the graph as any other program would, and gives its records. It is for a graph on Neo4j.
+func (s *Stores) Cypher(t *testing.T, text string, params map[string]any) []*neo4j.Record {
+	t.Helper()
+	d, err := neo4j.NewDriverWithContext(s.GraphURI, neo4j.BasicAuth(s.GraphUser, s.GraphPassword, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close(context.WithoutCancel(t.Context()))
+	result, err := neo4j.ExecuteQuery(t.Context(), d, text, params, neo4j.EagerResultTransformer)
+	if err != nil {
+		t.Fatalf("run %s: %v", text, err)
+	}
+	return result.Records
+}
+
 // Document gives what a snapshot has of one document; empty when it is not there.
 func (s *Stores) Document(ctx context.Context, collection, id string) (Snapshot, error) {
 	raw, err := s.documents.Collection(collection).FindOne(ctx, bson.M{"_id": id}).Raw()
