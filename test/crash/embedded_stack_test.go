@@ -40,9 +40,10 @@ func embedded(t *testing.T) setting {
 	t.Helper()
 	at := system.Embedded(t)
 	names := events.Names{Namespace: at.Namespace}
-	clock := times{lookEvery: 400 * time.Millisecond, hold: 3 * time.Second, handOver: 2 * time.Second, claimFor: time.Second, resendAfter: 2 * time.Second,
-		ackWait: 2 * time.Second, batch: time.Second, grace: time.Second, patience: 2 * time.Second, askAgain: 100 * time.Millisecond, whole: 3 * time.Second,
-		breath: 300 * time.Millisecond, limit: time.Minute, limitNoR2: time.Minute}
+	// Nothing below is a limit on speed but limit, after which a run has lost something: what comes too late comes again.
+	clock := times{lookEvery: 400 * time.Millisecond, hold: 4 * time.Second, handOver: 3 * time.Second, claimFor: time.Second, resendAfter: 2 * time.Second,
+		ackWait: 3 * time.Second, batch: time.Second, grace: time.Second, patience: 4 * time.Second, askAgain: 100 * time.Millisecond, whole: 4 * time.Second,
+		breath: 300 * time.Millisecond, limit: 5 * time.Minute, limitNoR2: 5 * time.Minute}
 	s := &embeddedStack{t: t, at: at, names: names, times: clock}
 	docs, err := mongo.Open(at.DocumentsURI, mongo.Options{Namespace: at.Namespace})
 	if err != nil {
