@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,10 +108,22 @@ func newLab(t *testing.T) *lab {
 	for range atOnce {
 		x.graphs <- openStore(t)
 	}
+	inRAM(t)
 	devtest.NATS(t)
 	devtest.Documents(t)
 	devtest.Blobs(t)
 	return x
+}
+
+// inRAM keeps the servers' files in memory where the system offers that and has room: to wait for the disk is most of the
+// work else, and what is explored is not whether files survive.
+func inRAM(t *testing.T) {
+	t.Helper()
+	const folder, room = "/dev/shm", 2 << 30
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(folder, &fs); err == nil && fs.Bavail*uint64(fs.Bsize) > room {
+		t.Setenv("TMPDIR", folder)
+	}
 }
 
 // run is one run, on a graph and names of its own.
