@@ -81,6 +81,7 @@ func TestEmbeddedStoresShowPlantedMistakes(t *testing.T) {
 			continue
 		}
 		t.Run(m.name, func(t *testing.T) {
+			x := &lab{t, x.graphs}
 			var runs []options
 			for _, o := range x.further(options{scenario: m.scenario, plant: m.plant, noR2: true}) {
 				if o.faults[0].kind == m.by && !strings.HasPrefix(o.faults[0].label, "tx.") {
