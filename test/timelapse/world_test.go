@@ -24,6 +24,7 @@ import (
 )
 
 const policyText = `
+sweep: {min_age: 24h}
 links: {DEPENDS_ON: {on_target_delete: restrict}}
 kinds:
   mesh:
@@ -33,6 +34,9 @@ kinds:
   scan:
     parts:
       raw:  {blobs: {bucket: scans, prefix: "raw/{id}/{generation}/"}}
+  file:
+    parts:
+      all:  {blobs: {bucket: files, prefix: "files/{id}/"}}
 `
 
 // world is the stores and the bus of one installation, and who uses it.
@@ -125,7 +129,8 @@ func (w *world) start() *replica {
 	w.Helper()
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	var commands, feed *saga.Relay
-	deps, err := dependency.New(dependency.Config{Graph: w.graph, Policy: w.policy, Logger: log,
+	stores := asset.Config{Policy: w.policy, Documents: w.documents, Blobs: w.blobs, Ledger: w.ledger, Publisher: w.bus, Log: log}
+	deps, err := dependency.New(dependency.Config{Graph: w.graph, Policy: w.policy, Logger: log, Stores: asset.NewInspector(stores),
 		SendCommands: func(f []saga.Flag) { commands.Send(f) },
 		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
 		Nudge:        func() { commands.Nudge() }})
@@ -138,12 +143,12 @@ func (w *world) start() *replica {
 	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: w.bus, Waiting: w.waiting, Backlog: w.backlog, Logger: log})
 	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: w.bus, Logger: log})
 	reports := saga.Worker{Name: "reports", Subscriber: w.bus.Reports(), Handle: deps.HandleReport, Logger: log}
-	eraser := asset.NewEraser(asset.Config{Policy: w.policy, Documents: w.documents, Blobs: w.blobs, Ledger: w.ledger, Gate: deps,
-		Publisher: w.bus, Log: log})
+	stores.Gate = deps
+	eraser := asset.NewEraser(stores)
 	erase := saga.Worker{Name: "erase", Subscriber: w.bus.Commands(), Handle: w.counted(eraser.HandleMessage), Park: eraser.Park, Logger: log}
 	ctx, cancel := context.WithCancel(w.ctx)
 	var parts sync.WaitGroup
-	for _, run := range []func(context.Context) error{commands.Run, feed.Run, deps.RunSent, deps.RunResend, deps.RunStalled, reports.Run, erase.Run} {
+	for _, run := range []func(context.Context) error{commands.Run, feed.Run, deps.RunSent, deps.RunResend, deps.RunStalled, deps.RunSweep, reports.Run, erase.Run} {
 		parts.Go(func() {
 			if err := run(ctx); err != nil {
 				w.Errorf("a part ended with: %v", err)
