@@ -94,7 +94,7 @@ func TestTimesTravelInUTC(t *testing.T) {
 const good = `{"specversion":"1.0","id":"m-1","source":"/tombstone/dependency","type":"tombstone.erase.v1","time":"2026-03-14T15:09:26Z",` +
 	`"datacontenttype":"application/json","data":{"deletion":"d-1","asset":"a-1","kind":"mesh","owner":"acme","generation":"g-1","by":"x","reason":"y"}}`
 
-// H-11, H-22.
+// H-11, H-22, H-52 (a command without an owner).
 func TestAnUnreadableCommandSaysWhy(t *testing.T) {
 	replace := func(old, new string) string {
 		if !strings.Contains(good, old) {

@@ -20,6 +20,7 @@ kinds:
       file: {blobs: {bucket: files, key: "{attributes.key|path}"}}
 `
 
+// H-48: a spelling that is not ours is nobody's place.
 func TestTheIDIsReadBackFromAKey(t *testing.T) {
 	p, err := Parse("p", []byte(residentsText))
 	if err != nil {
@@ -79,7 +80,7 @@ func checkResident(t *testing.T, got Resident, ok bool, want Resident) {
 	}
 }
 
-// Whatever the policy and the assets: a key at a place is read back as that of its asset, and of no other one.
+// H-48: whatever the policy and the assets, a key at a place is read back as that of its asset, and of no other one.
 func TestAResidentIsTheAssetOfThePlace(t *testing.T) {
 	read := 0
 	rapid.Check(t, func(t *rapid.T) {

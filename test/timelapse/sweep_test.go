@@ -174,7 +174,7 @@ func TestSweepsTouchNothingAliveWhileAssetsAreCreated(t *testing.T) {
 		for i := range sweeps {
 			found, err := []*replica{w.r, others}[i%2].Sweep(w.ctx, true)
 			if err != nil {
-				t.Errorf("sweep %d (seed %d): %v", i, seed, err)
+				w.Errorf("sweep %d (seed %d): %v", i, seed, err)
 			}
 			removed += found.Total
 			pass(period)
@@ -185,14 +185,19 @@ func TestSweepsTouchNothingAliveWhileAssetsAreCreated(t *testing.T) {
 		all := w.contents()
 		for _, content := range w.want {
 			if !strings.Contains(all, content) {
-				t.Errorf("%q is gone (seed %d)", content, seed)
+				w.Errorf("%q is gone (seed %d)", content, seed)
 			}
 		}
-		if strings.Contains(all, "old-ghost-") || removed == 0 || len(w.want) < creations {
-			t.Errorf("%d were found; old ghosts are there: %t; %d contents", removed, strings.Contains(all, "old-ghost-"), len(w.want))
+		for line := range strings.Lines(all) {
+			if strings.Contains(line, "old-ghost-") {
+				w.Errorf("left of an old ghost (seed %d): %s", seed, line)
+			}
+		}
+		if removed == 0 || len(w.want) < creations {
+			w.Errorf("%d were found, %d contents are to be there", removed, len(w.want))
 		}
 		if d, err := w.r.Deletions(w.ctx, dependency.DeletionQuery{Status: dependency.Deleting}); err != nil || len(d.Items) > 0 {
-			t.Errorf("not finished: %+v, %v", d.Items, err)
+			w.Errorf("not finished: %+v, %v", d.Items, err)
 		}
 	})
 }
