@@ -75,7 +75,7 @@ func TestCallers(t *testing.T) {
 		c.as("bob", "POST", "/v1/assets/b/plan", "{}").problem(404, "not-found", "")
 	})
 	t.Run("health, metrics and pages need no caller", func(t *testing.T) {
-		for _, target := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/"} {
+		for _, target := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.yaml", "/docs", "/"} {
 			c.call("GET", target, "").want(200)
 		}
 	})
@@ -93,7 +93,7 @@ func TestAListenerServesItsOwnServiceOnly(t *testing.T) {
 	assetOnly.call("GET", "/v1/assets/a", "").problem(404, "not-found", "")
 	assetOnly.call("GET", "/v1/admin/pending", "").problem(404, "not-found", "")
 	for _, c := range []caller{dependencyOnly, assetOnly} {
-		for _, target := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"} {
+		for _, target := range []string{"/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.yaml", "/docs"} {
 			c.call("GET", target, "").want(200)
 		}
 	}
