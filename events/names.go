@@ -75,6 +75,9 @@ func (n Names) DeadLetter(subject string) string {
 // RPC is the subject of one question that a service answers; endpoint has words separated by dots.
 func (n Names) RPC(endpoint string) string { return n.subject("rpc", endpoint) }
 
+// Inbox begins the subjects to which answers to a process of a role come.
+func (n Names) Inbox(role string) string { return n.subject("inbox", role) }
+
 // Service is the name of a service of ours among those of the broker's micro services.
 func (n Names) Service(name string) string { return n.namespace() + "-" + name }
 

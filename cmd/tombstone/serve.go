@@ -15,6 +15,7 @@ type serveCmd struct {
 	DocumentsURI      string `name:"documents-uri" placeholder:"URI" help:"mongodb://…/DATABASE (TOMBSTONE_DOCUMENTS_URI)."`
 	NATSURL           string `name:"nats-url" placeholder:"URL" help:"nats://HOST:4222 (TOMBSTONE_NATS_URL)."`
 	NATSCreds         string `name:"nats-creds" placeholder:"FILE" help:"TOMBSTONE_NATS_CREDS."`
+	MessageKeyFile    string `placeholder:"FILE" help:"Keys that sign messages between the services (TOMBSTONE_MESSAGE_KEY_FILE)."`
 	StreamReplicas    string `placeholder:"N" help:"Replicas of streams, 1 to 5 (TOMBSTONE_STREAM_REPLICAS, default 1)."`
 	BlobsEndpoint     string `placeholder:"URL" help:"S3 endpoint; empty: AWS (TOMBSTONE_BLOBS_ENDPOINT). Credentials come from the AWS SDK's usual chain."`
 	BlobsRegion       string `placeholder:"NAME" help:"TOMBSTONE_BLOBS_REGION."`
@@ -31,7 +32,7 @@ func (c *serveCmd) storeFlags() map[string]string {
 	return map[string]string{
 		"TOMBSTONE_GRAPH_URI": c.GraphURI, "TOMBSTONE_GRAPH_USER": c.GraphUser, "TOMBSTONE_GRAPH_PASSWORD_FILE": c.GraphPasswordFile,
 		"TOMBSTONE_GRAPH_DATABASE": c.GraphDatabase, "TOMBSTONE_DOCUMENTS_URI": c.DocumentsURI, "TOMBSTONE_NATS_URL": c.NATSURL,
-		"TOMBSTONE_NATS_CREDS": c.NATSCreds, "TOMBSTONE_STREAM_REPLICAS": c.StreamReplicas, "TOMBSTONE_BLOBS_ENDPOINT": c.BlobsEndpoint,
+		"TOMBSTONE_NATS_CREDS": c.NATSCreds, "TOMBSTONE_MESSAGE_KEY_FILE": c.MessageKeyFile, "TOMBSTONE_STREAM_REPLICAS": c.StreamReplicas, "TOMBSTONE_BLOBS_ENDPOINT": c.BlobsEndpoint,
 		"TOMBSTONE_BLOBS_REGION": c.BlobsRegion,
 	}
 }

@@ -73,6 +73,9 @@ func Serve(ctx context.Context, cfg config.Config, role Role, info Info, log *sl
 		listener.Close()
 		return err
 	}
+	if cfg.MessageKey == "" {
+		log.Warn("messages are not signed: whoever may publish on the broker can say that something is erased; see TOMBSTONE_MESSAGE_KEY")
+	}
 	log.Info("serving", "role", string(role), "address", listener.Addr().String(), "version", info.Version)
 	return proc.run(ctx, listener)
 }
@@ -108,6 +111,7 @@ type process struct {
 	names    events.Names
 	info     Info
 	log      *slog.Logger
+	keys     events.Keys // of messages; none: they are not signed
 	registry *prometheus.Registry
 	metrics  *telemetry.Metrics
 	tracer   *tracing.Tracer // nil: off
@@ -153,6 +157,14 @@ func newProcess(cfg config.Config, role Role, p *policy.Policy, info Info, log *
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return &process{cfg: cfg, role: role, policy: p, names: events.Names{Namespace: cfg.Namespace}, info: info, log: log, registry: registry,
 		metrics: telemetry.New(registry)}
+}
+
+// readKeys takes up the keys of messages.
+func (p *process) readKeys() (err error) {
+	if p.cfg.MessageKey != "" {
+		p.keys, err = events.ParseKeys(p.cfg.MessageKey.Reveal())
+	}
+	return err
 }
 
 // part adds one long-lived part.

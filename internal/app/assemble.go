@@ -28,7 +28,7 @@ func (p *process) lookTimeout() time.Duration { return p.cfg.RequestTimeout * 4 
 // assemble opens the stores and puts together every part that the role needs. It starts nothing.
 func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Policy, info Info, log *slog.Logger, keys blobKeys) (*process, error) {
 	proc := newProcess(cfg, role, p, info, log)
-	if err := proc.startTracing(ctx); err != nil {
+	if err := errors.Join(proc.readKeys(), proc.startTracing(ctx)); err != nil {
 		return nil, err
 	}
 	bus, err := proc.openBus()
@@ -44,7 +44,7 @@ func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Polic
 	var deps *dependency.Service
 	var assets *asset.Service
 	if role.dependency() {
-		remote := storesrpc.Dial(bus.conn, proc.names, proc.lookTimeout())
+		remote := storesrpc.Dial(bus.conn, proc.names, proc.keys, proc.lookTimeout())
 		looker, plant := dependency.Stores(remote), remote.Plant
 		if role.asset() {
 			looker = asset.NewInspector(stores)
@@ -57,7 +57,7 @@ func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Polic
 	if role.asset() {
 		stores.Gate = deps
 		if deps == nil {
-			stores.Gate = gaterpc.Dial(bus.conn, proc.names, gateTimeout)
+			stores.Gate = gaterpc.Dial(bus.conn, proc.names, proc.keys, gateTimeout)
 		}
 		stores.Gate = proc.tracer.Gate(stores.Gate)
 		assets = proc.assetService(bus, stores)

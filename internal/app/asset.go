@@ -40,14 +40,14 @@ func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.
 	p.blobs = blobs
 	p.ready.store("documents", documents.Ping)
 	p.ready.store("blobs", blobs.Ping)
-	return p.tracer.Stores(asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Signer: blobs, Publisher: p.tracer.Publisher(b), Names: p.names, Log: p.log}), nil
+	return p.tracer.Stores(asset.Config{Policy: p.policy, Documents: documents, Blobs: blobs, Ledger: documents.Ledger(), Signer: blobs, Publisher: p.tracer.Publisher(saga.Signed(b, p.keys)), Names: p.names, Log: p.log}), nil
 }
 
 // assetService adds the parts of the asset service. The configuration has its gate by now.
 func (p *process) assetService(b *bus, c asset.Config) *asset.Service {
 	service := asset.NewService(c)
 	eraser := asset.NewEraser(p.metrics.Stores(c))
-	worker := saga.Worker{Name: "erase", Subscriber: p.metrics.Subscriber(b.Commands()), Handle: p.tracer.Handle(eraser.HandleMessage), Park: eraser.Park, InFlight: erasing, Grace: handBack, Logger: p.log}
+	worker := saga.Worker{Name: "erase", Subscriber: p.metrics.Subscriber(b.Commands()), Handle: saga.Verified(p.keys, p.tracer.Handle(eraser.HandleMessage)), Park: eraser.Park, InFlight: erasing, Grace: handBack, Logger: p.log}
 	checked := make(chan struct{})
 	p.part("blobs", p.prepare("blobs", func(ctx context.Context) error { return p.checkBuckets(ctx, c) }, checked))
 	p.part("erase", after(worker.Run, checked, b.prepared))
@@ -60,7 +60,7 @@ func (p *process) assetService(b *bus, c asset.Config) *asset.Service {
 // serveStores answers the dependency service's questions over NATS.
 func (p *process) serveStores(b *bus, stores dependency.Stores, plant func(context.Context, string) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		stop, err := storesrpc.Serve(b.conn, p.names, stores, plant, p.log)
+		stop, err := storesrpc.Serve(b.conn, p.names, p.keys, stores, plant, p.log)
 		if err != nil {
 			return err
 		}

@@ -18,12 +18,13 @@ type bus struct {
 
 // openBus opens the connection; a broker that is away is no error. Streams and consumers are made as soon as it answers.
 func (p *process) openBus() (*bus, error) {
-	conn, err := jetstream.Connect(p.cfg.NATSURL.Reveal(), p.cfg.NATSCreds, p.log)
+	conn, err := jetstream.Connect(jetstream.Connection{URL: p.cfg.NATSURL.Reveal(), Credentials: p.cfg.NATSCreds, Inbox: p.names.Inbox(string(p.role))}, p.log)
 	if err != nil {
 		return nil, err
 	}
 	b := &bus{conn: conn, prepared: make(chan struct{}), lost: make(chan struct{}, 1)}
 	b.Bus, err = jetstream.New(conn, p.names, jetstream.Options{Replicas: p.cfg.StreamReplicas, EventsMaxAge: p.policy.Events.MaxAge, Logger: p.log,
+		Follow:      !p.role.dependency(),
 		OnRecreated: func(string) { b.signalLost() }})
 	if err != nil {
 		conn.Close()

@@ -33,9 +33,9 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 	if err != nil {
 		return nil, err
 	}
-	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: p.tracer.Publisher(b), Waiting: b.WaitingCommands, Logger: p.log})
+	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: deps.Commands(), Publisher: p.tracer.Publisher(saga.Signed(b, p.keys)), Waiting: b.WaitingCommands, Logger: p.log})
 	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: deps.Feed(), Publisher: p.tracer.Publisher(b), Logger: p.log})
-	reports := saga.Worker{Name: "reports", Subscriber: p.metrics.Subscriber(b.Reports()), Handle: p.tracer.Handle(deps.HandleReport), Grace: handBack, Logger: p.log}
+	reports := saga.Worker{Name: "reports", Subscriber: p.metrics.Subscriber(b.Reports()), Handle: saga.Verified(p.keys, p.tracer.Handle(deps.HandleReport)), Grace: handBack, Logger: p.log}
 
 	if err := errors.Join(p.metrics.Backlog(deps.Backlog), p.metrics.Jobs(deps.Jobs)); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (p *process) prepareGraph(ctx context.Context, deps *dependency.Service) er
 // serveGate answers the asset service's questions over NATS.
 func serveGate(p *process, b *bus, deps *dependency.Service) func(context.Context) error {
 	return func(ctx context.Context) error {
-		stop, err := gaterpc.Serve(b.conn, p.names, deps, p.log)
+		stop, err := gaterpc.Serve(b.conn, p.names, p.keys, deps, p.log)
 		if err != nil {
 			return err
 		}

@@ -33,6 +33,8 @@ type Config struct {
 	NATSURL Secret
 	// NATSCreds is a credentials file.
 	NATSCreds string
+	// MessageKey holds the keys that sign messages between the services; empty: they are not signed.
+	MessageKey Secret
 	// StreamReplicas is 1 to 5; default 1.
 	StreamReplicas int
 	// BlobsEndpoint is empty for AWS. Credentials come from the AWS SDK's usual chain.

@@ -112,6 +112,7 @@ func TestBadValuesAreNamedOnOneLine(t *testing.T) {
 		"TOMBSTONE_STREAM_REPLICAS=0":                     "TOMBSTONE_STREAM_REPLICAS",
 		"TOMBSTONE_STREAM_REPLICAS=6":                     "TOMBSTONE_STREAM_REPLICAS",
 		"TOMBSTONE_LOG_LEVEL=shouting":                    "TOMBSTONE_LOG_LEVEL=shouting: write debug, info, warn or error",
+		"TOMBSTONE_MESSAGE_KEY=s3cret":                    "TOMBSTONE_MESSAGE_KEY: key 1 has 6 characters",
 		"TOMBSTONE_RECEIPT_KEY=not-a-key":                 "TOMBSTONE_RECEIPT_KEY: this is not PEM",
 		"TOMBSTONE_RECEIPT_KEY_FILE=/no/such/file":        "TOMBSTONE_RECEIPT_KEY_FILE: ",
 		"TOMBSTONE_RECEIPT_KEY=" + pemKey(t, rsaKey):      "TOMBSTONE_RECEIPT_KEY: this is a key of another sort",

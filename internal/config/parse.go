@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/auth"
 )
 
@@ -98,6 +99,11 @@ func parseAuth(v string) (auth.Setting, error) {
 		_, err = auth.New(s, slog.New(slog.DiscardHandler))
 	}
 	return s, err
+}
+
+func parseMessageKey(v string) (Secret, error) {
+	_, err := events.ParseKeys(v)
+	return Secret(v), err
 }
 
 func parseReceiptKey(v string) (Secret, error) {

@@ -29,6 +29,7 @@ func settings() []setting {
 		{name: DocumentsURI, secret: true, set: with(parseDocumentsURI, func(c *Config) *Secret { return &c.DocumentsURI })},
 		{name: NATSURL, secret: true, set: with(parseNATSURL, func(c *Config) *Secret { return &c.NATSURL })},
 		{name: prefix + "NATS_CREDS", set: text(func(c *Config) *string { return &c.NATSCreds })},
+		{name: prefix + "MESSAGE_KEY", secret: true, set: with(parseMessageKey, func(c *Config) *Secret { return &c.MessageKey })},
 		{name: prefix + "STREAM_REPLICAS", fallback: "1", set: with(parseReplicas, func(c *Config) *int { return &c.StreamReplicas })},
 		{name: prefix + "BLOBS_ENDPOINT", set: with(parseEndpoint, func(c *Config) *string { return &c.BlobsEndpoint })},
 		{name: prefix + "BLOBS_REGION", set: text(func(c *Config) *string { return &c.BlobsRegion })},

@@ -34,7 +34,10 @@ type Options struct {
 	// OnRecreated is told the name of each stream that had to be made anew, by us or by somebody else since we last
 	// looked: what it held is lost. It runs on the goroutine that found it, and must not wait for the bus.
 	OnRecreated func(stream string)
-	Logger      *slog.Logger // nil: nothing is logged
+	// Follow leaves making and mending streams and consumers to another process, and waits until it has: the right to do so
+	// would be the right to have the broker write anywhere.
+	Follow bool
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 const (
@@ -90,12 +93,21 @@ var errAway = errors.New("not connected to the broker")
 
 // Ping tells whether the broker answers and has our streams.
 func (b *Bus) Ping(ctx context.Context) error {
-	for _, s := range []events.Stream{b.names.Commands(), b.names.Reports(), b.names.Events(), b.names.Dead()} {
+	for _, s := range b.needed() {
 		if _, err := b.stream(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// needed are the streams that this process works with: one that follows has no business with the feed.
+func (b *Bus) needed() []events.Stream {
+	streams := []events.Stream{b.names.Commands(), b.names.Reports(), b.names.Dead()}
+	if !b.Follow {
+		streams = append(streams, b.names.Events())
+	}
+	return streams
 }
 
 // Made is when each of our streams was made. Whoever keeps these times can tell later, and after a restart, that a stream

@@ -11,13 +11,23 @@ import (
 // Conn is a connection to the broker, which a bus and the questions between the services share.
 type Conn = nats.Conn
 
+// Connection says where the broker is, and who we are.
+type Connection struct {
+	URL string // several with commas between them; a user and password may be in it
+	// Credentials is the path of a credentials file; empty for none.
+	Credentials string
+	// Inbox begins the subjects to which answers come, so that nobody else need have the right to read or to write there;
+	// empty: the driver's own.
+	Inbox string
+}
+
 // Connect opens a connection that never gives up: it is made even when the broker is away, and comes back whenever the
 // broker does. While there is none, calls fail at once instead of being kept and sent later, when nobody waits for them
-// any more. credentials is the path of a credentials file; empty for none.
+// any more.
 //
 // Messages of the connection reach its own subscriptions (no "no echo"): in one process a service may ask another over
 // the same connection.
-func Connect(url, credentials string, logger *slog.Logger) (*nats.Conn, error) {
+func Connect(o Connection, logger *slog.Logger) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name("tombstone"),
 		nats.RetryOnFailedConnect(true),
@@ -43,10 +53,13 @@ func Connect(url, credentials string, logger *slog.Logger) (*nats.Conn, error) {
 			logger.Warn("broker reports an error", "subject", subject, "error", err)
 		}),
 	}
-	if credentials != "" {
-		options = append(options, nats.UserCredentials(credentials))
+	if o.Credentials != "" {
+		options = append(options, nats.UserCredentials(o.Credentials))
 	}
-	nc, err := nats.Connect(url, options...)
+	if o.Inbox != "" {
+		options = append(options, nats.CustomInboxPrefix(o.Inbox))
+	}
+	nc, err := nats.Connect(o.URL, options...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the broker: %w", err)
 	}

@@ -17,7 +17,8 @@ import (
 // stream stays. It names the streams that it had to make: they are empty, whatever was published before. Several
 // processes may do it at the same time; then more than one may name a stream.
 //
-// It need not be called: whatever finds a stream or consumer missing does.
+// It need not be called: whatever finds a stream or consumer missing does. A bus that follows makes nothing, and fails until
+// everything is there.
 func (b *Bus) Ensure(ctx context.Context) (created []string, err error) {
 	created, anew, err := b.ensure(ctx)
 	for _, stream := range anew {
@@ -32,6 +33,9 @@ func (b *Bus) Ensure(ctx context.Context) (created []string, err error) {
 func (b *Bus) ensure(ctx context.Context) (created, anew []string, err error) {
 	b.ensuring.Lock()
 	defer b.ensuring.Unlock()
+	if b.Follow {
+		return nil, nil, b.await(ctx)
+	}
 	for _, want := range b.streams() {
 		isNew, made, err := b.ensureStream(ctx, want)
 		if err != nil {
@@ -56,6 +60,17 @@ func (b *Bus) ensure(ctx context.Context) (created, anew []string, err error) {
 		}
 	}
 	return created, anew, b.RemoveAcknowledged(ctx)
+}
+
+// await tells what the other process has not made yet.
+func (b *Bus) await(ctx context.Context) error {
+	if err := b.Ping(ctx); err != nil {
+		return fmt.Errorf("the dependency service makes the streams: %w", err)
+	}
+	if _, err := b.js.Consumer(ctx, b.names.Commands().Name, b.names.EraseConsumer()); err != nil {
+		return fmt.Errorf("the dependency service makes the consumers: %s: %w", b.names.EraseConsumer(), err)
+	}
+	return nil
 }
 
 // RemoveAcknowledged removes from the work queues what was acknowledged, and a broker that was killed has kept. Nothing

@@ -247,10 +247,10 @@ func TestRelayAndWorkerFinishEverythingOverARestart(t *testing.T) {
 
 func TestConnectSaysWhatIsWrongWithAnAddress(t *testing.T) {
 	b := startBroker(t)
-	if _, err := jetstream.Connect("nats://127.0.0.1:"+fmt.Sprint(b.port), "/no/such/file.creds", nil); err == nil || !strings.Contains(err.Error(), "creds") {
+	if _, err := jetstream.Connect(jetstream.Connection{URL: "nats://127.0.0.1:" + fmt.Sprint(b.port), Credentials: "/no/such/file.creds"}, nil); err == nil || !strings.Contains(err.Error(), "creds") {
 		t.Errorf("a missing credentials file: got %v", err)
 	}
-	if _, err := jetstream.Connect("nats://127.0.0.1:port", "", nil); err == nil {
+	if _, err := jetstream.Connect(jetstream.Connection{URL: "nats://127.0.0.1:port"}, nil); err == nil {
 		t.Error("a bad port: want an error")
 	}
 }

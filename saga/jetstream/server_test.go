@@ -78,7 +78,7 @@ const patience = 60 * time.Second
 // connection opens one with our own options.
 func (b *broker) connection() *nats.Conn {
 	b.t.Helper()
-	nc, err := jetstream.Connect("nats://127.0.0.1:"+strconv.Itoa(b.port), "", slog.New(slog.DiscardHandler))
+	nc, err := jetstream.Connect(jetstream.Connection{URL: "nats://127.0.0.1:" + strconv.Itoa(b.port)}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.t.Fatal(err)
 	}

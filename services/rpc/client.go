@@ -17,6 +17,7 @@ import (
 type Client struct {
 	Conn  *nats.Conn // stays the caller's
 	Names events.Names
+	Keys  events.Keys // sign the questions, and verify the answers
 	// Timeout bounds each request.
 	Timeout time.Duration
 	// Who is asked, for people ("the dependency service"), and which store the refusal names when nobody answers.
@@ -32,12 +33,15 @@ func (c *Client) Call(ctx context.Context, endpoint string, request, reply any) 
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	m, err := c.Conn.RequestWithContext(limited, c.Names.RPC(endpoint), data)
+	q := newQuestion(c.Keys, c.Names.RPC(endpoint), data)
+	m, err := c.Conn.RequestMsgWithContext(limited, q.msg)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
 	case err != nil:
-		return fmt.Errorf("%w: %w", problem.New(problem.Unavailable, "%s does not answer; try again", c.Who).With("store", c.Store), err)
+		return fmt.Errorf("%w: %w", c.unavailable(), err)
+	case !q.answeredBy(c.Keys, m):
+		return fmt.Errorf("%w: ask %s: %w", c.unavailable(), endpoint, errForeignAnswer)
 	}
 	if err := refused(endpoint, m); err != nil {
 		return err
@@ -46,6 +50,10 @@ func (c *Client) Call(ctx context.Context, endpoint string, request, reply any) 
 		return fmt.Errorf("ask %s: read answer: %w", endpoint, err)
 	}
 	return nil
+}
+
+func (c *Client) unavailable() *problem.Problem {
+	return problem.New(problem.Unavailable, "%s does not answer; try again", c.Who).With("store", c.Store)
 }
 
 // Encode makes items of a list ready to be cut into requests by Chunk.

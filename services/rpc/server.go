@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -32,6 +33,7 @@ type Service struct {
 	Name        string // "gate"
 	Description string
 	Endpoints   map[string]Handler
+	Keys        events.Keys // verify the questions, and sign the answers
 	Log         *slog.Logger
 }
 
@@ -41,6 +43,8 @@ type server struct {
 	nc    *nats.Conn
 	ctx   context.Context // ends with the service
 	slots chan struct{}   // a token for each request in hand
+
+	foreign sync.Once // the log has been told of questions that are not signed
 }
 
 // Serve answers questions about the namespace of names, sharing them with every other process that does. stop takes no
@@ -103,6 +107,10 @@ func (s *server) handler(answer Handler) micro.HandlerFunc {
 func (s *server) serve(r micro.Request, answer Handler) {
 	ctx, cancel := context.WithTimeout(s.ctx, answerTime)
 	defer cancel()
+	keys := s.Keys
+	if !genuine(keys, r.Subject(), r.Headers(), r.Data()) { // silence would look like an absent service to the other one
+		answer, keys = s.refuse, nil
+	}
 	reply, err := s.reply(ctx, r.Data(), answer)
 	if err != nil {
 		if problem.As(err) == nil {
@@ -111,9 +119,18 @@ func (s *server) serve(r micro.Request, answer Handler) {
 		reply = refusalMessage(err)
 	}
 	reply.Subject = r.Reply()
+	signAnswer(keys, r.Headers(), reply)
 	if err := s.nc.PublishMsg(reply); err != nil {
 		s.Log.Warn("an answer to the other service does not get away", "subject", r.Subject(), "error", err)
 	}
+}
+
+// refuse answers whoever has none of our keys.
+func (s *server) refuse(context.Context, []byte) (any, error) {
+	s.foreign.Do(func() {
+		s.Log.Warn("a question's signature is missing or wrong, it is refused, as are further ones; both services need the same TOMBSTONE_MESSAGE_KEY", "service", s.Name)
+	})
+	return nil, problem.New(problem.Unavailable, "the services do not share a key; whoever runs them must set the same TOMBSTONE_MESSAGE_KEY")
 }
 
 // reply calls answer; a panic of it is an error like others.

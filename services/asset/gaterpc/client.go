@@ -19,8 +19,8 @@ type Client struct{ rpc rpc.Client }
 var _ asset.Gate = (*Client)(nil)
 
 // Dial makes a client on a connection that stays the caller's. It asks nothing yet. timeout bounds each question.
-func Dial(nc *nats.Conn, names events.Names, timeout time.Duration) *Client {
-	return &Client{rpc.Client{Conn: nc, Names: names, Timeout: timeout, Who: "the dependency service", Store: "graph"}}
+func Dial(nc *nats.Conn, names events.Names, keys events.Keys, timeout time.Duration) *Client {
+	return &Client{rpc.Client{Conn: nc, Names: names, Keys: keys, Timeout: timeout, Who: "the dependency service", Store: "graph"}}
 }
 
 // Current asks all questions, in as many requests as they need; one that fails fails all.

@@ -58,7 +58,7 @@ func connect(t *testing.T, url string) *nats.Conn {
 func serve(t *testing.T, url string, gate gaterpc.Gate) {
 	t.Helper()
 	nc := connect(t, url)
-	stop, err := gaterpc.Serve(nc, names, gate, slog.New(slog.DiscardHandler))
+	stop, err := gaterpc.Serve(nc, names, nil, gate, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestQuestionsAndAnswersTravelWhole(t *testing.T) {
 			return admitted, nil
 		},
 	})
-	client := gaterpc.Dial(connect(t, url), names, patience)
+	client := gaterpc.Dial(connect(t, url), names, nil, patience)
 	answers, err := client.Current(t.Context(), []events.Question{question})
 	if diff := cmp.Diff([]events.Answer{answer}, answers); diff != "" || err != nil {
 		t.Errorf("answer (-want +got):\n%s%v", diff, err)
@@ -178,7 +178,7 @@ func TestRightsTravelWhole(t *testing.T) {
 			return events.Leased{}, problem.New(problem.LeaseLost, "over")
 		},
 	})
-	client := gaterpc.Dial(connect(t, url), names, patience)
+	client := gaterpc.Dial(connect(t, url), names, nil, patience)
 	gotGrant, err := client.Grant(t.Context(), wanted)
 	same("grant", granted, gotGrant)
 	same("its error", nil, err)
@@ -207,7 +207,7 @@ func TestARefusalArrivesAsARefusal(t *testing.T) {
 			return events.Admitted{}, refusals[a.Asset]
 		},
 	})
-	client := gaterpc.Dial(connect(t, url), names, patience)
+	client := gaterpc.Dial(connect(t, url), names, nil, patience)
 	want := &problem.Problem{Name: problem.Gone, Detail: "deleted: yesterday\nat noon", Field: "part", Members: map[string]any{"deletion": "d-1"}}
 	_, err := client.Admit(t.Context(), events.Admission{Asset: "gone"})
 	if diff := cmp.Diff(want, problem.As(err)); diff != "" {
@@ -237,7 +237,7 @@ func TestManyQuestionsAreAskedInSeveralRequests(t *testing.T) {
 		most.Store(max(most.Load(), int64(len(q))))
 		return echo(q), nil
 	}})
-	client := gaterpc.Dial(connect(t, url), names, patience)
+	client := gaterpc.Dial(connect(t, url), names, nil, patience)
 	asked := questions(2345)
 	answers, err := client.Current(t.Context(), asked)
 	if err != nil {
@@ -265,7 +265,7 @@ func TestBigQuestionsAndBigAnswersFitTheBroker(t *testing.T) {
 	for i := range asked {
 		asked[i].Parts = map[string]string{strings.Repeat("p", 100_000): "g"}
 	}
-	answers, err := gaterpc.Dial(connect(t, url), names, patience).Current(t.Context(), asked)
+	answers, err := gaterpc.Dial(connect(t, url), names, nil, patience).Current(t.Context(), asked)
 	if diff := cmp.Diff(big(asked), answers); diff != "" || err != nil {
 		t.Errorf("%v, answers (-want +got):\n%.1000s", err, diff)
 	}
@@ -276,7 +276,7 @@ func TestAnAnswerThatCanNeverFitIsARefusalNotASilence(t *testing.T) {
 	serve(t, url, gate{current: func(context.Context, []events.Question) ([]events.Answer, error) {
 		return []events.Answer{{Attributes: map[string]any{"path": strings.Repeat("x", 2<<20)}}}, nil
 	}})
-	if _, err := gaterpc.Dial(connect(t, url), names, patience).Current(t.Context(), questions(1)); !errors.Is(err, problem.PayloadTooLarge) {
+	if _, err := gaterpc.Dial(connect(t, url), names, nil, patience).Current(t.Context(), questions(1)); !errors.Is(err, problem.PayloadTooLarge) {
 		t.Errorf("want payload-too-large, got %v", err)
 	}
 }
@@ -284,7 +284,7 @@ func TestAnAnswerThatCanNeverFitIsARefusalNotASilence(t *testing.T) {
 func TestWithoutAnAnswerItIsUnavailable(t *testing.T) {
 	url := startBroker(t)
 	nc := connect(t, url)
-	if _, err := gaterpc.Dial(nc, names, patience).Current(t.Context(), questions(1)); !errors.Is(err, problem.Unavailable) {
+	if _, err := gaterpc.Dial(nc, names, nil, patience).Current(t.Context(), questions(1)); !errors.Is(err, problem.Unavailable) {
 		t.Errorf("nobody serves: want unavailable, got %v", err)
 	}
 	release := make(chan struct{})
@@ -293,15 +293,15 @@ func TestWithoutAnAnswerItIsUnavailable(t *testing.T) {
 		return events.Admitted{}, nil
 	}})
 	defer close(release)
-	if _, err := gaterpc.Dial(nc, names, 50*time.Millisecond).Admit(t.Context(), events.Admission{}); !errors.Is(err, problem.Unavailable) {
+	if _, err := gaterpc.Dial(nc, names, nil, 50*time.Millisecond).Admit(t.Context(), events.Admission{}); !errors.Is(err, problem.Unavailable) {
 		t.Errorf("no answer in time: want unavailable, got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := gaterpc.Dial(nc, names, patience).Admit(ctx, events.Admission{}); !errors.Is(err, context.Canceled) || errors.Is(err, problem.Unavailable) {
+	if _, err := gaterpc.Dial(nc, names, nil, patience).Admit(ctx, events.Admission{}); !errors.Is(err, context.Canceled) || errors.Is(err, problem.Unavailable) {
 		t.Errorf("the caller gave up: want context.Canceled, got %v", err)
 	}
-	if _, err := gaterpc.Dial(nc, events.Names{Namespace: "other"}, patience).Admit(t.Context(), events.Admission{}); !errors.Is(err, problem.Unavailable) {
+	if _, err := gaterpc.Dial(nc, events.Names{Namespace: "other"}, nil, patience).Admit(t.Context(), events.Admission{}); !errors.Is(err, problem.Unavailable) {
 		t.Errorf("another namespace: want unavailable, got %v", err)
 	}
 }
@@ -309,7 +309,7 @@ func TestWithoutAnAnswerItIsUnavailable(t *testing.T) {
 func TestAWrongNumberOfAnswersIsAFailure(t *testing.T) {
 	url := startBroker(t)
 	serve(t, url, gate{current: func(context.Context, []events.Question) ([]events.Answer, error) { return nil, nil }})
-	if answers, err := gaterpc.Dial(connect(t, url), names, patience).Current(t.Context(), questions(2)); err == nil {
+	if answers, err := gaterpc.Dial(connect(t, url), names, nil, patience).Current(t.Context(), questions(2)); err == nil {
 		t.Errorf("want an error, got %v", answers)
 	}
 }
@@ -339,7 +339,7 @@ func TestReplicasShareAndASlowRequestDoesNotHoldOthersUp(t *testing.T) {
 			return events.Admitted{Kind: a.Asset}, nil
 		}})
 	}
-	client := gaterpc.Dial(connect(t, url), names, patience)
+	client := gaterpc.Dial(connect(t, url), names, nil, patience)
 	var slow sync.WaitGroup
 	for range 4 {
 		slow.Go(func() {
@@ -364,7 +364,7 @@ func TestAStopAnswersWhatIsInHand(t *testing.T) {
 	url := startBroker(t)
 	nc := connect(t, url)
 	started, release := make(chan struct{}), make(chan struct{})
-	stop, err := gaterpc.Serve(nc, names, gate{admit: func(context.Context, events.Admission) (events.Admitted, error) {
+	stop, err := gaterpc.Serve(nc, names, nil, gate{admit: func(context.Context, events.Admission) (events.Admitted, error) {
 		close(started)
 		<-release
 		return events.Admitted{Kind: "answered"}, nil
@@ -375,7 +375,7 @@ func TestAStopAnswersWhatIsInHand(t *testing.T) {
 	if err := nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	client := gaterpc.Dial(connect(t, url), names, patience)
+	client := gaterpc.Dial(connect(t, url), names, nil, patience)
 	answer := make(chan error, 1)
 	go func() {
 		got, err := client.Admit(t.Context(), events.Admission{})
@@ -396,5 +396,87 @@ func TestAStopAnswersWhatIsInHand(t *testing.T) {
 	}
 	if _, err := client.Admit(t.Context(), events.Admission{}); !errors.Is(err, problem.Unavailable) {
 		t.Errorf("after the stop: want unavailable, got %v", err)
+	}
+}
+
+// With keys, only somebody who has one is answered, and believed; an answer holds for its one question.
+func TestWhoHasNoKeyIsNeitherAnsweredNorBelieved(t *testing.T) {
+	url := startBroker(t)
+	keys := events.Keys{strings.Repeat("k", 32)}
+	asked := make(chan string, 10)
+	nc := connect(t, url)
+	stop, err := gaterpc.Serve(nc, names, keys, gate{admit: func(_ context.Context, a events.Admission) (events.Admitted, error) {
+		asked <- a.Asset
+		if a.Asset == "refused" {
+			return events.Admitted{}, problem.New(problem.Gone, "it is gone")
+		}
+		return events.Admitted{Kind: a.Asset}, nil
+	}}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	with := gaterpc.Dial(connect(t, url), names, keys, patience)
+	if got, err := with.Admit(t.Context(), events.Admission{Asset: "a"}); err != nil || got.Kind != "a" {
+		t.Errorf("with the key: %+v, %v", got, err)
+	}
+	if _, err := with.Admit(t.Context(), events.Admission{Asset: "refused"}); !errors.Is(err, problem.Gone) {
+		t.Errorf("a refusal: %v", err)
+	}
+	for name, other := range map[string]events.Keys{"without a key": nil, "with another key": {strings.Repeat("x", 32)}} {
+		if _, err := gaterpc.Dial(connect(t, url), names, other, patience).Admit(t.Context(), events.Admission{Asset: "b"}); !errors.Is(err, problem.Unavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if close(asked); len(asked) != 2 {
+		t.Errorf("the gate was asked %d times, want 2", len(asked))
+	}
+	forger(t, url, with)
+}
+
+// forger answers the questions of a client in place of the gate, with what a gate could have said.
+func forger(t *testing.T, url string, client *gaterpc.Client) {
+	t.Helper()
+	nc := connect(t, url)
+	var old *nats.Msg // an answer that was genuine, to another question
+	answers := map[string]func(m *nats.Msg) *nats.Msg{
+		"not signed": func(*nats.Msg) *nats.Msg { return &nats.Msg{Data: []byte(`{"kind":"forged"}`)} },
+		"signed as the question": func(m *nats.Msg) *nats.Msg {
+			return &nats.Msg{Data: []byte(`{"kind":"forged"}`), Header: m.Header}
+		},
+		"an old answer": func(*nats.Msg) *nats.Msg { return &nats.Msg{Data: old.Data, Header: old.Header} },
+		"an old answer, with an error": func(*nats.Msg) *nats.Msg {
+			h := nats.Header{"Nats-Service-Error-Code": {"410"}, events.HeaderSignature: old.Header[events.HeaderSignature]}
+			return &nats.Msg{Data: old.Data, Header: h}
+		},
+	}
+	keys := events.Keys{strings.Repeat("k", 32)}
+	body := []byte(`{"kind":"genuine"}`)
+	old = &nats.Msg{Data: body, Header: nats.Header{events.HeaderSignature: {keys.Sign("answer", []byte("of another question"), nil, body)}}}
+	for name, answer := range answers {
+		sub, err := nc.Subscribe(names.RPC("gate.admit"), func(m *nats.Msg) {
+			reply := answer(m)
+			reply.Subject = m.Reply
+			if err := nc.PublishMsg(reply); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := nc.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := client.Admit(t.Context(), events.Admission{Asset: "c"}); !errors.Is(err, problem.Unavailable) || got.Kind != "" {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if err := sub.Unsubscribe(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -18,7 +18,7 @@ type server struct{ gate Gate }
 
 // Serve answers questions about the namespace of names with gate, sharing them with every other process that does. stop
 // takes no more, waits until those in hand are answered, and must be called once.
-func Serve(nc *nats.Conn, names events.Names, gate Gate, logger *slog.Logger) (stop func() error, err error) {
+func Serve(nc *nats.Conn, names events.Names, keys events.Keys, gate Gate, logger *slog.Logger) (stop func() error, err error) {
 	s := server{gate}
 	return rpc.Serve(nc, names, rpc.Service{Name: service, Description: "Tells the asset service what may be erased, read and written.",
 		Endpoints: map[string]rpc.Handler{
@@ -27,7 +27,7 @@ func Serve(nc *nats.Conn, names events.Names, gate Gate, logger *slog.Logger) (s
 			endpointGrant:   answering(gate.Grant),
 			endpointLease:   answering(gate.Lease),
 			endpointRenew:   answering(gate.Renew),
-		}, Log: logger})
+		}, Keys: keys, Log: logger})
 }
 
 // answering reads one request for a call of the gate that takes one.

@@ -45,7 +45,7 @@ type plantRequest struct {
 
 // Serve answers questions about the namespace of names with stores, and has plant write canaries, sharing the work with every other process that does. stop
 // takes no more, waits until those in hand are answered, and must be called once.
-func Serve(nc *nats.Conn, names events.Names, stores dependency.Stores, plant func(ctx context.Context, asset string) error, logger *slog.Logger) (stop func() error, err error) {
+func Serve(nc *nats.Conn, names events.Names, keys events.Keys, stores dependency.Stores, plant func(ctx context.Context, asset string) error, logger *slog.Logger) (stop func() error, err error) {
 	look := func(ctx context.Context, request []byte) (any, error) {
 		var asked struct {
 			Targets []events.Target `json:"targets"`
@@ -61,7 +61,7 @@ func Serve(nc *nats.Conn, names events.Names, stores dependency.Stores, plant fu
 		return lookReply{fitting}, err
 	}
 	return rpc.Serve(nc, names, rpc.Service{Name: service, Description: "Tells the dependency service what lies in the stores.",
-		Endpoints: map[string]rpc.Handler{endpointLook: look, endpointSurvey: survey(stores), endpointPlant: planting(plant)}, Log: logger})
+		Endpoints: map[string]rpc.Handler{endpointLook: look, endpointSurvey: survey(stores), endpointPlant: planting(plant)}, Keys: keys, Log: logger})
 }
 
 func survey(stores dependency.Stores) rpc.Handler {
@@ -90,8 +90,8 @@ type Client struct{ rpc rpc.Client }
 var _ dependency.Stores = (*Client)(nil)
 
 // Dial makes a client on a connection that stays the caller's. It asks nothing yet. timeout bounds each question.
-func Dial(nc *nats.Conn, names events.Names, timeout time.Duration) *Client {
-	return &Client{rpc.Client{Conn: nc, Names: names, Timeout: timeout, Who: "the asset service", Store: "asset service"}}
+func Dial(nc *nats.Conn, names events.Names, keys events.Keys, timeout time.Duration) *Client {
+	return &Client{rpc.Client{Conn: nc, Names: names, Keys: keys, Timeout: timeout, Who: "the asset service", Store: "asset service"}}
 }
 
 // Look asks about the first targets, as many as one request may hold.

@@ -70,7 +70,7 @@ func servePlanting(t *testing.T, stores dependency.Stores, plant func(context.Co
 	t.Helper()
 	connect := broker(t)
 	nc := connect()
-	stop, err := storesrpc.Serve(nc, names, stores, plant, slog.New(slog.DiscardHandler))
+	stop, err := storesrpc.Serve(nc, names, nil, stores, plant, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func servePlanting(t *testing.T, stores dependency.Stores, plant func(context.Co
 			t.Errorf("stop: %v", err)
 		}
 	})
-	return storesrpc.Dial(connect(), names, patience)
+	return storesrpc.Dial(connect(), names, nil, patience)
 }
 
 // surveyor answers surveys.
@@ -172,7 +172,7 @@ func TestRefusalsArriveAndNoAnswerIsUnavailable(t *testing.T) {
 	if p := problem.As(err); p == nil || p.Name != problem.Unavailable || p.Members["store"] != "blobs" {
 		t.Errorf("refusal: %v", err)
 	}
-	alone := storesrpc.Dial(broker(t)(), names, patience)
+	alone := storesrpc.Dial(broker(t)(), names, nil, patience)
 	_, err = alone.Look(t.Context(), []events.Target{{Asset: "a"}})
 	if p := problem.As(err); p == nil || p.Name != problem.Unavailable || p.Members["store"] != "asset service" {
 		t.Errorf("nobody serves: %v", err)
