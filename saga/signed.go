@@ -27,12 +27,17 @@ type signer struct {
 func (s signer) Publish(ctx context.Context, messages []Message) []error {
 	signed := make([]Message, len(messages))
 	for i, m := range messages {
-		header := map[string]string{}
-		maps.Copy(header, m.Header)
-		header[events.HeaderSignature] = s.keys.Sign(kindMessage, []byte(m.Subject), m.Data)
-		signed[i] = Message{Subject: m.Subject, Header: header, Data: m.Data}
+		signed[i] = Sign(m, s.keys)
 	}
 	return s.Publisher.Publish(ctx, signed)
+}
+
+// Sign gives the message with its signature.
+func Sign(m Message, keys events.Keys) Message {
+	header := map[string]string{}
+	maps.Copy(header, m.Header)
+	header[events.HeaderSignature] = keys.Sign(kindMessage, []byte(m.Subject), m.Data)
+	return Message{Subject: m.Subject, Header: header, Data: m.Data}
 }
 
 // Verified lets a handler see only messages that the other service has signed: others can be read by nobody, and go to the

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/tombstone-project/tombstone/events"
+	"github.com/tombstone-project/tombstone/saga"
 	"github.com/tombstone-project/tombstone/services/dependency"
 	"github.com/tombstone-project/tombstone/test/invariants"
 	"github.com/tombstone-project/tombstone/test/stores"
@@ -86,7 +87,9 @@ func sendAgain(t *testing.T, s *stores.Stores, commands ...command) {
 			if err != nil {
 				return err
 			}
-			if _, err := js.Publish(t.Context(), names.Command(c.deletion, c.asset.ID), data); err != nil {
+			signed := saga.Sign(saga.Message{Subject: names.Command(c.deletion, c.asset.ID), Data: data}, events.Keys{messageKey})
+			header := nats.Header{events.HeaderSignature: {signed.Header[events.HeaderSignature]}}
+			if _, err := js.PublishMsg(t.Context(), &nats.Msg{Subject: signed.Subject, Header: header, Data: data}); err != nil {
 				return err
 			}
 		}

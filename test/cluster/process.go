@@ -14,8 +14,12 @@ import (
 	"time"
 
 	"github.com/tombstone-project/tombstone/client"
+	"github.com/tombstone-project/tombstone/test/containers"
 	"github.com/tombstone-project/tombstone/test/stores"
 )
+
+// messageKey signs the messages of every cluster.
+const messageKey = "for-tests-only-for-tests-only-for-tests-only"
 
 // stopTime is how long a process may take to end when it is asked to. Its own parts have 20 s each.
 const stopTime = time.Minute
@@ -48,7 +52,7 @@ func (c *Cluster) Start(role Role, s *stores.Stores) *Process {
 	p.env = append(os.Environ(), "AWS_ACCESS_KEY_ID="+s.Access, "AWS_SECRET_ACCESS_KEY="+s.Secret,
 		"TOMBSTONE_LISTEN="+listen, "TOMBSTONE_POLICY="+c.policy, "TOMBSTONE_NAMESPACE="+s.Namespace,
 		"TOMBSTONE_GRAPH_URI="+s.GraphURI, "TOMBSTONE_GRAPH_USER="+s.GraphUser, "TOMBSTONE_GRAPH_PASSWORD="+s.GraphPassword,
-		"TOMBSTONE_NATS_URL="+s.NATS, "TOMBSTONE_DOCUMENTS_URI="+s.DocumentsURI, "TOMBSTONE_BLOBS_ENDPOINT="+s.Endpoint, "TOMBSTONE_BLOBS_REGION="+s.Region)
+		"TOMBSTONE_NATS_URL="+containers.BrokerUser(c.t, s.NATS, string(role)), "TOMBSTONE_MESSAGE_KEY="+messageKey, "TOMBSTONE_DOCUMENTS_URI="+s.DocumentsURI, "TOMBSTONE_BLOBS_ENDPOINT="+s.Endpoint, "TOMBSTONE_BLOBS_REGION="+s.Region)
 	p.env = append(p.env, c.Env...)
 	var err error
 	if p.Client, err = client.New(p.URL, "", client.WithTimeout(15*time.Second)); err != nil {

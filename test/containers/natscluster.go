@@ -100,23 +100,23 @@ func nodeName(i int) string { return fmt.Sprintf("node-%d", i+1) }
 
 // natsNodeKind is one node. It is ready before it has met the others, as they wait for each other.
 func natsNodeKind(i int, net string) kind {
-	const path = "/etc/nats-test.conf"
 	var routes []string
 	for j := range natsNodes {
 		routes = append(routes, "nats://"+nodeName(j)+":6222")
 	}
-	conf := natsConf + fmt.Sprintf("server_name: %s\ncluster {\n  name: tests\n  listen: 0.0.0.0:6222\n  no_advertise: true\n  routes: [%s]\n}\n",
-		nodeName(i), strings.Join(routes, ", "))
 	k := natsKind()
+	conf, err := sharedConf()
+	if err != nil {
+		conf = err.Error()
+	}
+	conf = strings.Replace(conf, "server_name: tombstone", "server_name: "+nodeName(i), 1)
+	conf += fmt.Sprintf("cluster {\n  name: tests\n  listen: 0.0.0.0:6222\n  no_advertise: true\n  routes: [%s]\n}\n", strings.Join(routes, ", "))
 	k.alias = nodeName(i)
 	k.ready = wait.ForHTTP("/varz").WithPort("8222/tcp")
-	k.options = []testcontainers.ContainerCustomizer{
-		natsFile(path, conf), testcontainers.WithCmd("-c", path),
-		testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
-			r.Networks = []string{"bridge", net}
-			r.NetworkAliases = map[string][]string{net: {nodeName(i)}}
-			return nil
-		}),
-	}
+	k.options = append(natsOptions(conf), testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
+		r.Networks = []string{"bridge", net}
+		r.NetworkAliases = map[string][]string{net: {nodeName(i)}}
+		return nil
+	}))
 	return k
 }

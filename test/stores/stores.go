@@ -30,13 +30,26 @@ type Stores struct {
 	GraphURI, GraphUser, GraphPassword string
 	GraphLabel                         string
 	NATS                               string
-	DocumentsURI                       string
-	Endpoint, Region, Access, Secret   string
-	Namespace                          string
-	Bucket                             string
+	// Users says that the broker knows the users of deploy/nats.conf; each service is its own then.
+	Users bool
+	// MessageKey signs the messages between the services, when it is set.
+	MessageKey                       string
+	DocumentsURI                     string
+	Endpoint, Region, Access, Secret string
+	Namespace                        string
+	Bucket                           string
 
 	documents *mongo.Database
 	objects   *s3.Client
+}
+
+// Broker is the broker's address as a role uses it.
+func (s *Stores) Broker(t *testing.T, role string) string {
+	t.Helper()
+	if !s.Users || role == "all" {
+		return s.NATS
+	}
+	return containers.BrokerUser(t, s.NATS, role)
 }
 
 // Containers gives real servers, which other tests use too; the test is skipped where there is no Docker, and fails there
@@ -46,7 +59,7 @@ func Containers(t *testing.T) *Stores {
 	t.Helper()
 	g, b, name := containers.Neo4j(t), containers.S3(t), containers.Name(t)
 	emptyGraph(t, g)
-	s := &Stores{GraphURI: g.URI, GraphUser: g.User, GraphPassword: g.Password, GraphLabel: strings.ReplaceAll(name, "-", "_"), NATS: containers.NATS(t),
+	s := &Stores{GraphURI: g.URI, GraphUser: g.User, GraphPassword: g.Password, GraphLabel: strings.ReplaceAll(name, "-", "_"), NATS: containers.NATS(t), Users: true,
 		DocumentsURI: containers.Mongo(t), Endpoint: b.Endpoint, Region: b.Region, Access: b.AccessKey, Secret: b.SecretKey,
 		Namespace: name, Bucket: name}
 	s.Open(t)

@@ -94,7 +94,7 @@ func launch(t *testing.T, s *Stores, role app.Role, policyText string) *System {
 	cfg, err := config.Load(config.Sources{LookupEnv: os.LookupEnv, Flags: map[string]string{
 		"TOMBSTONE_LISTEN": listen, "TOMBSTONE_POLICY": file, "TOMBSTONE_NAMESPACE": s.Namespace,
 		"TOMBSTONE_GRAPH_URI": s.GraphURI, "TOMBSTONE_GRAPH_USER": s.GraphUser, "TOMBSTONE_GRAPH_PASSWORD": s.GraphPassword,
-		"TOMBSTONE_NATS_URL": s.NATS, "TOMBSTONE_DOCUMENTS_URI": s.DocumentsURI, "TOMBSTONE_BLOBS_ENDPOINT": s.Endpoint, "TOMBSTONE_BLOBS_REGION": s.Region}})
+		"TOMBSTONE_NATS_URL": s.Broker(t, string(role)), "TOMBSTONE_MESSAGE_KEY": s.MessageKey, "TOMBSTONE_DOCUMENTS_URI": s.DocumentsURI, "TOMBSTONE_BLOBS_ENDPOINT": s.Endpoint, "TOMBSTONE_BLOBS_REGION": s.Region}})
 	if err != nil {
 		t.Fatal(err)
 	}
