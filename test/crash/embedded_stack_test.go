@@ -80,7 +80,7 @@ func (s *embeddedStack) openBus() {
 }
 
 func (s *embeddedStack) dial() (*nats.Conn, *jetstream.Bus) {
-	conn, err := jetstream.Connect(s.at.NATS, "", slog.New(slog.DiscardHandler))
+	conn, err := jetstream.Connect(jetstream.Connection{URL: s.at.NATS}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		s.t.Fatal(err)
 	}
