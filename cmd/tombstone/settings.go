@@ -15,7 +15,7 @@ type commonFlags struct {
 	Listen         string `placeholder:"HOST:PORT" help:"Where HTTP is served (TOMBSTONE_LISTEN, default 127.0.0.1:8080)."`
 	Policy         string `placeholder:"FILE" help:"The policy (TOMBSTONE_POLICY)."`
 	Namespace      string `placeholder:"WORD" help:"First word of subjects, streams and collections (TOMBSTONE_NAMESPACE, default tombstone)."`
-	Auth           string `placeholder:"HOW" help:"none, or tokens:FILE (TOMBSTONE_AUTH, default none)."`
+	Auth           string `placeholder:"HOW" help:"none, tokens:FILE or oidc:ISSUER (TOMBSTONE_AUTH, default none)."`
 	ReceiptKeyFile string `placeholder:"FILE" help:"Ed25519 key in PEM that signs receipts (TOMBSTONE_RECEIPT_KEY_FILE)."`
 	RequestTimeout string `placeholder:"10s" help:"Longest time for a request (TOMBSTONE_REQUEST_TIMEOUT)."`
 	LogLevel       string `placeholder:"LEVEL" help:"debug, info, warn or error (TOMBSTONE_LOG_LEVEL, default info)."`

@@ -20,7 +20,8 @@ const drainTime = 5 * time.Second
 
 // handler makes the API of the services that this process runs.
 func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http.Handler, error) {
-	who, err := auth.New(p.cfg.Auth, p.log)
+	who, err := auth.New(p.cfg.Auth, auth.OIDC{Audience: p.cfg.AuthAudience, OwnerClaim: p.cfg.AuthOwnerClaim, RolesClaim: p.cfg.AuthRolesClaim,
+		OperatorRole: p.cfg.AuthOperatorRole}, p.log)
 	if err != nil {
 		return nil, err
 	}

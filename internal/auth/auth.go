@@ -1,8 +1,8 @@
-// Package auth tells who sends a request: everybody is an operator (none), or a bearer token says so (a tokens file).
+// Package auth tells who sends a request: everybody is an operator (none), or a bearer token says so (a tokens file, or an OpenID
+// Connect issuer).
 package auth
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -26,6 +26,7 @@ type Method string
 const (
 	MethodNone   Method = "none"
 	MethodTokens Method = "tokens"
+	MethodOIDC   Method = "oidc"
 )
 
 // Setting is the parsed value of TOMBSTONE_AUTH. The zero value is not usable; ParseSetting makes one.
@@ -33,9 +34,11 @@ type Setting struct {
 	Method Method
 	// File is the tokens file; set for MethodTokens only.
 	File string
+	// Issuer is the address of the issuer; set for MethodOIDC only.
+	Issuer string
 }
 
-// ParseSetting reads `none` or `tokens:FILE`. Errors say what to write instead, and leave the name of the setting to the
+// ParseSetting reads `none`, `tokens:FILE` or `oidc:ISSUER`. Errors say what to write instead, and leave the name of the setting to the
 // caller.
 func ParseSetting(value string) (Setting, error) {
 	method, rest, _ := strings.Cut(value, ":")
@@ -44,16 +47,19 @@ func ParseSetting(value string) (Setting, error) {
 		return Setting{Method: MethodNone}, nil
 	case method == string(MethodTokens) && rest != "":
 		return Setting{Method: MethodTokens, File: rest}, nil
-	case method == "oidc":
-		return Setting{}, errors.New("oidc is not available in this build: write none or tokens:FILE")
+	case method == string(MethodOIDC) && rest != "":
+		return Setting{Method: MethodOIDC, Issuer: rest}, checkIssuer(rest)
 	}
-	return Setting{}, fmt.Errorf("%q is not a way to authenticate: write none or tokens:FILE", value)
+	return Setting{}, fmt.Errorf("%q is not a way to authenticate: write none, tokens:FILE or oidc:ISSUER", value)
 }
 
 // String is the setting as ParseSetting reads it.
 func (s Setting) String() string {
-	if s.Method == MethodTokens {
+	switch s.Method {
+	case MethodTokens:
 		return string(s.Method) + ":" + s.File
+	case MethodOIDC:
+		return string(s.Method) + ":" + s.Issuer
 	}
 	return string(s.Method)
 }
@@ -68,19 +74,21 @@ func (s Setting) CheckListener(listen string) error {
 		return fmt.Errorf("%q is not host:port: %w", listen, err)
 	}
 	if !isLoopback(host) {
-		return fmt.Errorf("none is for listeners on loopback only, and %s is not one: write tokens:FILE, or listen on 127.0.0.1", listen)
+		return fmt.Errorf("none is for listeners on loopback only, and %s is not one: write tokens:FILE or oidc:ISSUER, or listen on 127.0.0.1", listen)
 	}
 	return nil
 }
 
 // New makes the authenticator of a setting. It fails when the tokens file cannot be read or holds a fault. Faults found
-// later, when the file changes, go to the log, and the tokens from before stay valid.
-func New(s Setting, log *slog.Logger) (Authenticator, error) {
+// later, when the file changes, go to the log, and the tokens from before stay valid. An issuer is asked at the first token.
+func New(s Setting, o OIDC, log *slog.Logger) (Authenticator, error) {
 	switch s.Method {
 	case MethodNone:
 		return none{}, nil
 	case MethodTokens:
 		return openTokens(s.File, log)
+	case MethodOIDC:
+		return newIssuer(s.Issuer, o, log)
 	}
 	return nil, fmt.Errorf("authentication method %q is unknown", s.Method)
 }

@@ -22,12 +22,17 @@ func TestParseSetting(t *testing.T) {
 		{"none", Setting{Method: MethodNone}, ""},
 		{"tokens:/etc/tokens.yaml", Setting{Method: MethodTokens, File: "/etc/tokens.yaml"}, ""},
 		{"tokens:C:/tokens.yaml", Setting{Method: MethodTokens, File: "C:/tokens.yaml"}, ""},
-		{"tokens:", Setting{}, "write none or tokens:FILE"},
-		{"tokens", Setting{}, "write none or tokens:FILE"},
-		{"none:", Setting{}, "write none or tokens:FILE"},
+		{"oidc:https://issuer/realm", Setting{Method: MethodOIDC, Issuer: "https://issuer/realm"}, ""},
+		{"oidc:http://127.0.0.1:99", Setting{Method: MethodOIDC, Issuer: "http://127.0.0.1:99"}, ""},
+		{"oidc:http://issuer", Setting{}, "begins with https://"},
+		{"oidc:issuer", Setting{}, "the address of the issuer"},
+		{"oidc:https://u:p@issuer", Setting{}, "the address of the issuer"},
+		{"oidc:", Setting{}, "write none, tokens:FILE or oidc:ISSUER"},
+		{"tokens:", Setting{}, "write none, tokens:FILE or oidc:ISSUER"},
+		{"tokens", Setting{}, "write none, tokens:FILE or oidc:ISSUER"},
+		{"none:", Setting{}, "write none, tokens:FILE or oidc:ISSUER"},
 		{"maybe", Setting{}, `"maybe" is not a way to authenticate`},
-		{"", Setting{}, "write none or tokens:FILE"},
-		{"oidc:https://issuer", Setting{}, "oidc is not available in this build"},
+		{"", Setting{}, "write none, tokens:FILE or oidc:ISSUER"},
 	} {
 		t.Run(c.value, func(t *testing.T) {
 			got, err := ParseSetting(c.value)
@@ -56,7 +61,7 @@ func TestNoneIsForLoopbackListenersOnly(t *testing.T) {
 }
 
 func TestNone(t *testing.T) {
-	a, err := New(Setting{Method: MethodNone}, quiet())
+	a, err := New(Setting{Method: MethodNone}, OIDC{}, quiet())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ func TestBadTokensFiles(t *testing.T) {
 }
 
 func TestMissingTokensFileStopsTheStart(t *testing.T) {
-	_, err := New(Setting{Method: MethodTokens, File: "/no/such/file"}, quiet())
+	_, err := New(Setting{Method: MethodTokens, File: "/no/such/file"}, OIDC{}, quiet())
 	if err == nil || !strings.Contains(err.Error(), "/no/such/file") {
 		t.Fatalf("expected an error that names the file, got %v", err)
 	}

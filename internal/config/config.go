@@ -43,6 +43,11 @@ type Config struct {
 
 	// Auth tells callers apart; default none.
 	Auth auth.Setting
+	// AuthAudience, AuthOwnerClaim, AuthRolesClaim and AuthOperatorRole say what tokens of an issuer hold; see auth.OIDC.
+	AuthAudience     string
+	AuthOwnerClaim   string
+	AuthRolesClaim   string
+	AuthOperatorRole string
 	// ReceiptKey is an Ed25519 private key in PEM (PKCS #8); empty: a key is made and kept with the graph.
 	ReceiptKey Secret
 	// RequestTimeout bounds each HTTP request, waiting on request and imports apart. Default 10s.

@@ -55,6 +55,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := Config{
 		Listen: "127.0.0.1:8080", Namespace: "tombstone", StreamReplicas: 1, Auth: auth.Setting{Method: auth.MethodNone},
+		AuthOwnerClaim: "owner", AuthRolesClaim: "roles", AuthOperatorRole: "operator",
 		RequestTimeout: 10 * time.Second, LogLevel: slog.LevelInfo,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -107,7 +108,8 @@ func TestBadValuesAreNamedOnOneLine(t *testing.T) {
 		"TOMBSTONE_NAMESPACE=-x":                          "TOMBSTONE_NAMESPACE",
 		"TOMBSTONE_AUTH=maybe":                            "TOMBSTONE_AUTH=maybe",
 		"TOMBSTONE_AUTH=tokens:/no/such/file":             "TOMBSTONE_AUTH=tokens:/no/such/file: ",
-		"TOMBSTONE_AUTH=oidc:https://issuer":              "oidc is not available in this build",
+		"TOMBSTONE_AUTH=oidc:https://issuer":              "TOMBSTONE_AUTH_AUDIENCE is not set",
+		"TOMBSTONE_AUTH=oidc:http://issuer":               "TOMBSTONE_AUTH=oidc:http://issuer: the address of an issuer begins with https://",
 		"TOMBSTONE_STREAM_REPLICAS=many":                  "TOMBSTONE_STREAM_REPLICAS=many: write a number from 1 to 5",
 		"TOMBSTONE_STREAM_REPLICAS=0":                     "TOMBSTONE_STREAM_REPLICAS",
 		"TOMBSTONE_STREAM_REPLICAS=6":                     "TOMBSTONE_STREAM_REPLICAS",

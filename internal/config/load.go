@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/tombstone-project/tombstone/internal/auth"
 )
 
 // fileSuffix after the name of a secret setting names a file that holds its value.
@@ -58,6 +60,9 @@ func Load(s Sources) (Config, error) {
 func crossCheck(c Config) error {
 	if err := c.Auth.CheckListener(c.Listen); err != nil {
 		return fmt.Errorf("%sAUTH: %w", prefix, err)
+	}
+	if c.Auth.Method == auth.MethodOIDC && c.AuthAudience == "" {
+		return fmt.Errorf("%sAUTH_AUDIENCE is not set: write for whom the issuer's tokens are", prefix)
 	}
 	return nil
 }

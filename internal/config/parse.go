@@ -95,8 +95,8 @@ func parseReplicas(v string) (int, error) {
 // parseAuth also reads the tokens file, so that a bad one stops the start with the name of this setting.
 func parseAuth(v string) (auth.Setting, error) {
 	s, err := auth.ParseSetting(v)
-	if err == nil {
-		_, err = auth.New(s, slog.New(slog.DiscardHandler))
+	if err == nil && s.Method == auth.MethodTokens {
+		_, err = auth.New(s, auth.OIDC{}, slog.New(slog.DiscardHandler))
 	}
 	return s, err
 }
