@@ -46,6 +46,7 @@ const (
 	OnHold               Name = "on-hold"
 	IdempotencyKeyReused Name = "idempotency-key-reused"
 	QuotaExceeded        Name = "quota-exceeded"
+	RateLimited          Name = "rate-limited"
 	OwnerErasing         Name = "owner-erasing"
 	TooLate              Name = "too-late"
 	NotDeleted           Name = "not-deleted"
@@ -95,6 +96,7 @@ var statuses = map[Name]int{
 	NoGrant:              http.StatusUnprocessableEntity,
 	OnHold:               http.StatusLocked,
 	QuotaExceeded:        http.StatusTooManyRequests,
+	RateLimited:          http.StatusTooManyRequests,
 	Internal:             http.StatusInternalServerError,
 	Unavailable:          http.StatusServiceUnavailable,
 }

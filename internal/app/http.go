@@ -25,7 +25,7 @@ func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http
 	if err != nil {
 		return nil, err
 	}
-	c := httpapi.Config{Auth: who, Checks: p.ready.checks, Registerer: p.registry, RequestTimeout: p.cfg.RequestTimeout, Version: p.info.Version,
+	c := httpapi.Config{Auth: auth.Limited(who, p.cfg.RateLimit), Checks: p.ready.checks, Registerer: p.registry, RequestTimeout: p.cfg.RequestTimeout, Version: p.info.Version,
 		Trace: p.tracer.HTTP, Logger: p.log, Metrics: promhttp.HandlerFor(p.registry, promhttp.HandlerOpts{})}
 	if deps != nil {
 		c.Dependency = deps

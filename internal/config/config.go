@@ -52,6 +52,8 @@ type Config struct {
 	ReceiptKey Secret
 	// RequestTimeout bounds each HTTP request, waiting on request and imports apart. Default 10s.
 	RequestTimeout time.Duration
+	// RateLimit is how often one caller may ask; the zero value: as often as it likes.
+	RateLimit auth.Rate
 	// LogLevel is debug, info, warn or error; default info.
 	LogLevel slog.Level
 	// StartPaused starts with physical deletion paused.

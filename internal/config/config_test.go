@@ -55,7 +55,7 @@ func TestDefaults(t *testing.T) {
 	}
 	want := Config{
 		Listen: "127.0.0.1:8080", Namespace: "tombstone", StreamReplicas: 1, Auth: auth.Setting{Method: auth.MethodNone},
-		AuthOwnerClaim: "owner", AuthRolesClaim: "roles", AuthOperatorRole: "operator",
+		RateLimit: auth.Rate{Burst: 1}, AuthOwnerClaim: "owner", AuthRolesClaim: "roles", AuthOperatorRole: "operator",
 		RequestTimeout: 10 * time.Second, LogLevel: slog.LevelInfo,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -119,6 +119,7 @@ func TestBadValuesAreNamedOnOneLine(t *testing.T) {
 		"TOMBSTONE_RECEIPT_KEY_FILE=/no/such/file":        "TOMBSTONE_RECEIPT_KEY_FILE: ",
 		"TOMBSTONE_RECEIPT_KEY=" + pemKey(t, rsaKey):      "TOMBSTONE_RECEIPT_KEY: this is a key of another sort",
 		"TOMBSTONE_REQUEST_TIMEOUT=soon":                  "TOMBSTONE_REQUEST_TIMEOUT=soon: write a duration",
+		"TOMBSTONE_RATE_LIMIT=fast":                       "TOMBSTONE_RATE_LIMIT=fast: write requests a second",
 		"TOMBSTONE_REQUEST_TIMEOUT=10":                    "TOMBSTONE_REQUEST_TIMEOUT",
 		"TOMBSTONE_REQUEST_TIMEOUT=-1s":                   "TOMBSTONE_REQUEST_TIMEOUT",
 		"TOMBSTONE_GRAPH_URI=http://user:s3cret@host":     "TOMBSTONE_GRAPH_URI: write neo4j://",

@@ -40,6 +40,7 @@ func settings() []setting {
 		{name: prefix + "AUTH_OPERATOR_ROLE", fallback: "operator", set: text(func(c *Config) *string { return &c.AuthOperatorRole })},
 		{name: prefix + "RECEIPT_KEY", secret: true, set: with(parseReceiptKey, func(c *Config) *Secret { return &c.ReceiptKey })},
 		{name: prefix + "REQUEST_TIMEOUT", fallback: "10s", set: setRequestTimeout},
+		{name: prefix + "RATE_LIMIT", fallback: "0", set: with(auth.ParseRate, func(c *Config) *auth.Rate { return &c.RateLimit })},
 		{name: prefix + "LOG_LEVEL", fallback: "info", set: setLogLevel},
 		{name: prefix + "START_PAUSED", fallback: "false", set: setStartPaused},
 	}

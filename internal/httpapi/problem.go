@@ -71,6 +71,10 @@ func (d *problemDocument) GetHeaders() http.Header {
 		h.Set("WWW-Authenticate", `Bearer realm="tombstone"`)
 	case problem.Unavailable:
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
+	case problem.RateLimited:
+		if seconds, ok := d.members["retry_after"].(int); ok {
+			h.Set("Retry-After", strconv.Itoa(seconds))
+		}
 	}
 	return h
 }
