@@ -8,6 +8,9 @@ import (
 type serveCmd struct {
 	Role string `arg:"" enum:"dependency,asset,all" help:"dependency, asset or all."`
 	commonFlags
+	TLSCert           string `name:"tls-cert" placeholder:"FILE" help:"Certificate of the listener, in PEM (TOMBSTONE_TLS_CERT)."`
+	TLSKey            string `name:"tls-key" placeholder:"FILE" help:"Its key (TOMBSTONE_TLS_KEY)."`
+	CA                string `name:"ca" placeholder:"FILE" help:"Authorities that connections trust besides the system's (TOMBSTONE_CA)."`
 	GraphURI          string `name:"graph-uri" placeholder:"URI" help:"neo4j://…, bolt://…, or sqlite:// and an absolute path (TOMBSTONE_GRAPH_URI)."`
 	GraphUser         string `placeholder:"NAME" help:"TOMBSTONE_GRAPH_USER."`
 	GraphPasswordFile string `placeholder:"FILE" help:"TOMBSTONE_GRAPH_PASSWORD_FILE."`
@@ -30,6 +33,7 @@ func (*serveCmd) Help() string {
 // storeFlags are the flags that were given, by the names of their settings.
 func (c *serveCmd) storeFlags() map[string]string {
 	return map[string]string{
+		"TOMBSTONE_TLS_CERT": c.TLSCert, "TOMBSTONE_TLS_KEY": c.TLSKey, "TOMBSTONE_CA": c.CA,
 		"TOMBSTONE_GRAPH_URI": c.GraphURI, "TOMBSTONE_GRAPH_USER": c.GraphUser, "TOMBSTONE_GRAPH_PASSWORD_FILE": c.GraphPasswordFile,
 		"TOMBSTONE_GRAPH_DATABASE": c.GraphDatabase, "TOMBSTONE_DOCUMENTS_URI": c.DocumentsURI, "TOMBSTONE_NATS_URL": c.NATSURL,
 		"TOMBSTONE_NATS_CREDS": c.NATSCreds, "TOMBSTONE_MESSAGE_KEY_FILE": c.MessageKeyFile, "TOMBSTONE_STREAM_REPLICAS": c.StreamReplicas, "TOMBSTONE_BLOBS_ENDPOINT": c.BlobsEndpoint,

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -68,16 +69,19 @@ func Serve(ctx context.Context, cfg config.Config, role Role, info Info, log *sl
 	if err != nil {
 		return fmt.Errorf("TOMBSTONE_LISTEN: %w", err)
 	}
+	secured, err := secure(listener, cfg.TLSCert, cfg.TLSKey, log)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	proc, err := assemble(ctx, cfg, role, p, info, log, blobKeys{})
 	if err != nil {
-		listener.Close()
-		return err
+		return errors.Join(err, listener.Close())
 	}
 	if cfg.MessageKey == "" {
 		log.Warn("messages are not signed: whoever may publish on the broker can say that something is erased; see TOMBSTONE_MESSAGE_KEY")
 	}
 	log.Info("serving", "role", string(role), "address", listener.Addr().String(), "version", info.Version)
-	return proc.run(ctx, listener)
+	return proc.run(ctx, secured)
 }
 
 // namespaced is the policy with the canary's kind, whose names begin with the namespace. It refuses one whose documents would
@@ -120,6 +124,7 @@ type process struct {
 	ready    readiness
 	server   http.Handler
 	blobs    Objects
+	roots    *x509.CertPool // that connections trust; nil: the system's
 }
 
 // Objects is the object store as other programs fill it.
@@ -164,6 +169,12 @@ func (p *process) readKeys() (err error) {
 	if p.cfg.MessageKey != "" {
 		p.keys, err = events.ParseKeys(p.cfg.MessageKey.Reveal())
 	}
+	return err
+}
+
+// readRoots takes up the authorities that connections trust.
+func (p *process) readRoots() (err error) {
+	p.roots, err = p.cfg.TrustedRoots()
 	return err
 }
 

@@ -28,7 +28,7 @@ func (p *process) lookTimeout() time.Duration { return p.cfg.RequestTimeout * 4 
 // assemble opens the stores and puts together every part that the role needs. It starts nothing.
 func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Policy, info Info, log *slog.Logger, keys blobKeys) (*process, error) {
 	proc := newProcess(cfg, role, p, info, log)
-	if err := errors.Join(proc.readKeys(), proc.startTracing(ctx)); err != nil {
+	if err := errors.Join(proc.readKeys(), proc.readRoots(), proc.startTracing(ctx)); err != nil {
 		return nil, err
 	}
 	bus, err := proc.openBus()

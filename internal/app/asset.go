@@ -23,7 +23,7 @@ const erasing = 1000
 
 // openStores opens the stores of the asset service. Those that are away are no error.
 func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.Config, error) {
-	documents, err := mongo.Open(p.cfg.DocumentsURI.Reveal(), mongo.Options{Namespace: p.cfg.Namespace})
+	documents, err := mongo.Open(p.cfg.DocumentsURI.Reveal(), mongo.Options{Namespace: p.cfg.Namespace, Roots: p.roots})
 	if err != nil {
 		return asset.Config{}, fmt.Errorf("%s: %w", config.DocumentsURI, err)
 	}
@@ -32,7 +32,7 @@ func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.
 		defer cancel()
 		return documents.Close(last)
 	})
-	blobs, err := s3.Open(ctx, s3.Config{Endpoint: p.cfg.BlobsEndpoint, Region: p.cfg.BlobsRegion, AccessKey: keys.access, SecretKey: keys.secret})
+	blobs, err := s3.Open(ctx, s3.Config{Endpoint: p.cfg.BlobsEndpoint, Region: p.cfg.BlobsRegion, AccessKey: keys.access, SecretKey: keys.secret, Roots: p.roots})
 	if err != nil {
 		return asset.Config{}, err
 	}

@@ -18,7 +18,8 @@ type bus struct {
 
 // openBus opens the connection; a broker that is away is no error. Streams and consumers are made as soon as it answers.
 func (p *process) openBus() (*bus, error) {
-	conn, err := jetstream.Connect(jetstream.Connection{URL: p.cfg.NATSURL.Reveal(), Credentials: p.cfg.NATSCreds, Inbox: p.names.Inbox(string(p.role))}, p.log)
+	conn, err := jetstream.Connect(jetstream.Connection{URL: p.cfg.NATSURL.Reveal(), Credentials: p.cfg.NATSCreds, Inbox: p.names.Inbox(string(p.role)),
+		Roots: p.roots}, p.log)
 	if err != nil {
 		return nil, err
 	}

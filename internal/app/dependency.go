@@ -11,7 +11,7 @@ import (
 
 // dependencyService adds the parts of the dependency service.
 func (p *process) dependencyService(ctx context.Context, b *bus, stores dependency.Stores, plant func(context.Context, string) error) (*dependency.Service, error) {
-	graph, err := openGraph(ctx, p.cfg, p.policy)
+	graph, err := openGraph(ctx, p.cfg, p.policy, p.roots)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 const sqliteScheme = "sqlite://"
 
 // openGraph opens the graph of TOMBSTONE_GRAPH_URI. A Neo4j that is away is no error here.
-func openGraph(ctx context.Context, cfg config.Config, p *policy.Policy) (dependency.Graph, error) {
+func openGraph(ctx context.Context, cfg config.Config, p *policy.Policy, roots *x509.CertPool) (dependency.Graph, error) {
 	uri := cfg.GraphURI.Reveal()
 	if path, ok := strings.CutPrefix(uri, sqliteScheme); ok {
 		g, err := sqlite.Open(path)
@@ -25,7 +26,7 @@ func openGraph(ctx context.Context, cfg config.Config, p *policy.Policy) (depend
 		return g, nil
 	}
 	g, err := neo4j.Open(ctx, neo4j.Config{URI: uri, User: cfg.GraphUser, Password: cfg.GraphPassword.Reveal(), Database: cfg.GraphDatabase,
-		Names: p.Graph, Links: p.Links})
+		Names: p.Graph, Links: p.Links, Roots: roots})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", config.GraphURI, err)
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -21,7 +22,7 @@ const drainTime = 5 * time.Second
 // handler makes the API of the services that this process runs.
 func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http.Handler, error) {
 	who, err := auth.New(p.cfg.Auth, auth.OIDC{Audience: p.cfg.AuthAudience, OwnerClaim: p.cfg.AuthOwnerClaim, RolesClaim: p.cfg.AuthRolesClaim,
-		OperatorRole: p.cfg.AuthOperatorRole}, p.log)
+		OperatorRole: p.cfg.AuthOperatorRole, Transport: p.transport()}, p.log)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +35,13 @@ func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http
 		c.Asset = assetAPI{assets}
 	}
 	return httpapi.New(c)
+}
+
+// transport reaches the issuer of tokens.
+func (p *process) transport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: p.roots}
+	return t
 }
 
 // serveHTTP answers until ctx ends, then lets the requests in hand finish.

@@ -17,6 +17,11 @@ import (
 type Config struct {
 	// Listen is where HTTP is served, host:port. Default 127.0.0.1:8080.
 	Listen string
+	// TLSCert and TLSKey are PEM files for the listener; both empty: plain HTTP.
+	TLSCert string
+	TLSKey  string
+	// CA is a PEM file of authorities that connections trust besides the system's.
+	CA string
 	// Policy is the policy file.
 	Policy string
 	// Namespace is the first word of subjects, streams, consumers and collections. Default "tombstone".

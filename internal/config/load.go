@@ -64,7 +64,7 @@ func crossCheck(c Config) error {
 	if c.Auth.Method == auth.MethodOIDC && c.AuthAudience == "" {
 		return fmt.Errorf("%sAUTH_AUDIENCE is not set: write for whom the issuer's tokens are", prefix)
 	}
-	return nil
+	return checkCertificate(c)
 }
 
 // assign sets the value; an error names the setting, and the value too unless it is secret.

@@ -20,6 +20,9 @@ type setting struct {
 func settings() []setting {
 	return []setting{
 		{name: prefix + "LISTEN", fallback: "127.0.0.1:8080", set: with(parseListen, func(c *Config) *string { return &c.Listen })},
+		{name: prefix + "TLS_CERT", set: text(func(c *Config) *string { return &c.TLSCert })},
+		{name: prefix + "TLS_KEY", set: text(func(c *Config) *string { return &c.TLSKey })},
+		{name: prefix + "CA", set: setCA},
 		{name: Policy, set: text(func(c *Config) *string { return &c.Policy })},
 		{name: prefix + "NAMESPACE", fallback: "tombstone", set: with(parseNamespace, func(c *Config) *string { return &c.Namespace })},
 		{name: GraphURI, secret: true, set: with(parseGraphURI, func(c *Config) *Secret { return &c.GraphURI })},

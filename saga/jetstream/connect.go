@@ -1,6 +1,8 @@
 package jetstream
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"time"
@@ -19,6 +21,8 @@ type Connection struct {
 	// Inbox begins the subjects to which answers come, so that nobody else need have the right to read or to write there;
 	// empty: the driver's own.
 	Inbox string
+	// Roots are trusted on a tls:// connection; nil: the system's.
+	Roots *x509.CertPool
 }
 
 // Connect opens a connection that never gives up: it is made even when the broker is away, and comes back whenever the
@@ -56,6 +60,9 @@ func Connect(o Connection, logger *slog.Logger) (*nats.Conn, error) {
 	if o.Credentials != "" {
 		options = append(options, nats.UserCredentials(o.Credentials))
 	}
+	if o.Roots != nil {
+		options = append(options, trust(o.Roots))
+	}
 	if o.Inbox != "" {
 		options = append(options, nats.CustomInboxPrefix(o.Inbox))
 	}
@@ -64,4 +71,12 @@ func Connect(o Connection, logger *slog.Logger) (*nats.Conn, error) {
 		return nil, fmt.Errorf("connect to the broker: %w", err)
 	}
 	return nc, nil
+}
+
+// trust verifies the broker with these authorities where TLS is spoken: with a tls:// address, or because the broker asks for it.
+func trust(roots *x509.CertPool) nats.Option {
+	return func(o *nats.Options) error {
+		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+		return nil
+	}
 }

@@ -32,6 +32,8 @@ type Stores struct {
 	NATS                               string
 	// Users says that the broker knows the users of deploy/nats.conf; each service is its own then.
 	Users bool
+	// Settings are further ones, by their names.
+	Settings map[string]string
 	// MessageKey signs the messages between the services, when it is set.
 	MessageKey                       string
 	DocumentsURI                     string

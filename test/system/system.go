@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -65,6 +66,13 @@ func Start(t *testing.T, s *Stores, role app.Role) *System {
 func StartWith(t *testing.T, s *Stores, role app.Role, policyText string) *System {
 	t.Helper()
 	sys := launch(t, s, role, policyText)
+	ready(t, sys)
+	return sys
+}
+
+// ready waits until every store answers.
+func ready(t *testing.T, sys *System) {
+	t.Helper()
 	Eventually(t, "ready", func() error {
 		select {
 		case err := <-sys.ended:
@@ -78,7 +86,6 @@ func StartWith(t *testing.T, s *Stores, role app.Role, policyText string) *Syste
 		}
 		return err
 	})
-	return sys
 }
 
 // launch is Start without the waiting.
@@ -91,10 +98,12 @@ func launch(t *testing.T, s *Stores, role app.Role, policyText string) *System {
 	t.Setenv("AWS_ACCESS_KEY_ID", s.Access)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", s.Secret)
 	listen := freePort(t)
-	cfg, err := config.Load(config.Sources{LookupEnv: os.LookupEnv, Flags: map[string]string{
+	flags := map[string]string{
 		"TOMBSTONE_LISTEN": listen, "TOMBSTONE_POLICY": file, "TOMBSTONE_NAMESPACE": s.Namespace,
 		"TOMBSTONE_GRAPH_URI": s.GraphURI, "TOMBSTONE_GRAPH_USER": s.GraphUser, "TOMBSTONE_GRAPH_PASSWORD": s.GraphPassword,
-		"TOMBSTONE_NATS_URL": s.Broker(t, string(role)), "TOMBSTONE_MESSAGE_KEY": s.MessageKey, "TOMBSTONE_DOCUMENTS_URI": s.DocumentsURI, "TOMBSTONE_BLOBS_ENDPOINT": s.Endpoint, "TOMBSTONE_BLOBS_REGION": s.Region}})
+		"TOMBSTONE_NATS_URL": s.Broker(t, string(role)), "TOMBSTONE_MESSAGE_KEY": s.MessageKey, "TOMBSTONE_DOCUMENTS_URI": s.DocumentsURI, "TOMBSTONE_BLOBS_ENDPOINT": s.Endpoint, "TOMBSTONE_BLOBS_REGION": s.Region}
+	maps.Copy(flags, s.Settings)
+	cfg, err := config.Load(config.Sources{LookupEnv: os.LookupEnv, Flags: flags})
 	if err != nil {
 		t.Fatal(err)
 	}

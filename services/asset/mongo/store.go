@@ -9,6 +9,7 @@ package mongo
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"time"
@@ -30,6 +31,8 @@ type Options struct {
 	// SelectionTimeout is how long a call waits for a server that can be written to; default 3s. An election in a replica
 	// set takes longer at times: the call fails then, and the caller's retry finds the new primary.
 	SelectionTimeout time.Duration
+	// Roots are trusted where the address asks for TLS; nil: the system's, or what the address says.
+	Roots *x509.CertPool
 	// Timeout of a call whose context has no deadline; default 30s.
 	Timeout time.Duration
 }
@@ -65,7 +68,11 @@ func Open(uri string, o Options) (*Store, error) {
 }
 
 func clientOptions(uri string, o Options) *options.ClientOptions {
-	return options.Client().ApplyURI(uri).
+	c := options.Client().ApplyURI(uri)
+	if c.TLSConfig != nil && o.Roots != nil && c.TLSConfig.RootCAs == nil {
+		c.TLSConfig.RootCAs = o.Roots
+	}
+	return c.
 		SetReadPreference(readpref.Primary()).
 		SetWriteConcern(writeconcern.Majority()).
 		SetServerSelectionTimeout(cmp.Or(o.SelectionTimeout, 3*time.Second)).

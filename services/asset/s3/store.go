@@ -6,6 +6,7 @@ package s3
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -32,6 +33,8 @@ type Config struct {
 	// AccessKey and SecretKey; both empty: the SDK's usual chain.
 	AccessKey string
 	SecretKey string
+	// Roots are trusted by https; nil: the system's.
+	Roots *x509.CertPool
 	// Timeout of one request, its answer and its repeats included; default 20s: less than what its caller waits, so that a
 	// slow request is told from a slow store.
 	Timeout time.Duration
@@ -72,7 +75,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure blobs: %w", err)
 	}
-	s := &Store{http: newHTTPClient(), timeout: cmp.Or(c.Timeout, 20*time.Second), backoff: cmp.Or(c.Backoff, 5*time.Second),
+	s := &Store{http: newHTTPClient(c.Roots), timeout: cmp.Or(c.Timeout, 20*time.Second), backoff: cmp.Or(c.Backoff, 5*time.Second),
 		clients: map[string]*s3.Client{}, paces: map[string]*pace{}}
 	s.options = s3.NewFromConfig(loaded).Options()
 	s.options.HTTPClient = s.http
@@ -92,10 +95,15 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 
 // newHTTPClient gives up on a store that takes no connection, soon; requests have a timeout of their own. It follows only
 // the redirects that keep a request as it is.
-func newHTTPClient() *http.Client {
+func newHTTPClient(roots *x509.CertPool) *http.Client {
 	transport := awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = 5 * time.Second }).
-		WithTransportOptions(func(t *http.Transport) { t.MaxIdleConnsPerHost = 8 * lanes }).
+		WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConnsPerHost = 8 * lanes
+			if roots != nil {
+				t.TLSClientConfig.RootCAs = roots
+			}
+		}).
 		GetTransport()
 	return &http.Client{Transport: transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
 		switch r.Response.StatusCode {

@@ -2,6 +2,8 @@ package neo4j
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
@@ -33,6 +35,8 @@ type Config struct {
 	Database string // empty: the user's home database
 	Names    policy.Graph
 	Links    map[string]policy.Link // by relationship type
+	// Roots are trusted by neo4j+s:// and bolt+s://; nil: the system's.
+	Roots *x509.CertPool
 	// Timeout is the longest time of one transaction where ctx has no nearer deadline; default 30s.
 	Timeout time.Duration
 }
@@ -67,7 +71,11 @@ func Open(_ context.Context, c Config) (*Graph, error) {
 	if c.User != "" {
 		auth = neo4j.BasicAuth(c.User, c.Password, "")
 	}
-	d, err := neo4j.NewDriverWithContext(c.URI, auth, configure)
+	d, err := neo4j.NewDriverWithContext(c.URI, auth, configure, func(d *driver.Config) {
+		if c.Roots != nil {
+			d.TlsConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.Roots}
+		}
+	})
 	if err != nil {
 		return nil, fmt.Errorf("configure the graph's driver: %w", err)
 	}
