@@ -41,15 +41,16 @@ func (t *tx) Ahead(ctx context.Context, from, up, down []string, limit int) ([]s
 	return found, nil
 }
 
-// nextLevel is the subquery that gives the ids of the level behind the last; empty when nothing leads there.
+// nextLevel is the subquery that gives the ids of the level behind the last; empty when nothing leads there. No types lead
+// nowhere, nil or empty.
 func (n names) nextLevel(up, down []string) string {
 	const last = "UNWIND levels[-1] AS at MATCH (%s:<asset> {<id>: at}) MATCH %s WHERE %s AND r.hidden IS NULL AND %s"
 	var ways []string
-	if up = n.known(up); len(up) > 0 {
+	if up = n.known(append([]string{}, up...)); len(up) > 0 {
 		pattern, condition := n.pattern(up)
 		ways = append(ways, fmt.Sprintf(last+" RETURN DISTINCT s.<id> AS id LIMIT $limit", "t", pattern, condition, liveNode("s")))
 	}
-	if down = n.known(down); len(down) > 0 {
+	if down = n.known(append([]string{}, down...)); len(down) > 0 {
 		pattern, condition := n.pattern(down)
 		other, others := n.patternOf("o", "q", "t", down)
 		ways = append(ways, fmt.Sprintf(last+" AND NOT EXISTS { MATCH %s WHERE o <> s AND %s AND q.hidden IS NULL } RETURN DISTINCT t.<id> AS id LIMIT $limit",
