@@ -168,7 +168,8 @@ func TestWhatExpires(t *testing.T) {
 	}
 }
 
-// H-72, H-71: elapsed time decides, in every zone that the host may be in, and a week is 168 hours.
+// H-72, H-71: elapsed time decides, in every zone that the host may be in, and a week is 168 hours, also where it has a change
+// to or from summer time.
 func TestRetentionInZones(t *testing.T) {
 	for _, zone := range []string{"UTC", "Europe/Berlin", "America/New_York", "Pacific/Chatham"} {
 		place, err := time.LoadLocation(zone)
@@ -178,20 +179,33 @@ func TestRetentionInZones(t *testing.T) {
 		for created, looks := range map[string][2]string{
 			"2026-03-25T12:00:00Z": {"2026-04-01T11:30:00Z", "2026-04-01T12:00:01Z"},
 			"2026-10-20T12:00:00Z": {"2026-10-27T11:59:59Z", "2026-10-27T12:00:01Z"},
+			"2026-03-05T12:00:00Z": {"2026-03-12T11:59:59Z", "2026-03-12T12:00:00Z"}, // New York
+			"2026-10-29T12:00:00Z": {"2026-11-05T11:59:59Z", "2026-11-05T12:00:00Z"},
+			"2026-04-01T12:00:00Z": {"2026-04-08T11:59:59Z", "2026-04-08T12:00:00Z"}, // Chatham
+			"2026-09-24T12:00:00Z": {"2026-10-01T11:59:59Z", "2026-10-01T12:00:00Z"},
 		} {
 			t.Run(zone+" "+created, func(t *testing.T) {
+				hostIn(t, place)
 				b := newRetention(t, scans(""))
 				b.setClock(created, place)
 				b.putWith("result", "a", map[string]any{"state": "done"})
+				b.putWith("record", "b", map[string]any{"deleted_at": b.now().Add(-83 * day).In(place).Format(time.RFC3339)})
 				b.setClock(looks[0], place)
 				b.expire()
-				b.stays("a")
+				b.stays("a", "b")
 				b.setClock(looks[1], place)
 				b.expire()
-				b.goes("a")
+				b.goes("a", "b")
 			})
 		}
 	}
+}
+
+// hostIn puts the host into a zone, as TZ would have, until the test ends.
+func hostIn(t *testing.T, place *time.Location) {
+	before := time.Local
+	time.Local = place
+	t.Cleanup(func() { time.Local = before })
 }
 
 func (b *bench) setClock(text string, place *time.Location) {
