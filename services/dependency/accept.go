@@ -201,6 +201,9 @@ func (w *acceptWorld) read(ctx context.Context, items []acceptItem, todo []int) 
 	if err := w.load(ctx, Locks{Assets: ids}); err != nil {
 		return err
 	}
+	if err := w.readClaims(ctx, w.s.policy); err != nil {
+		return err
+	}
 	if err := w.readDependants(ctx, ids); err != nil {
 		return err
 	}
@@ -267,6 +270,9 @@ func (w *acceptWorld) accept(ctx context.Context, it acceptItem) acceptResult {
 	}
 	if n.Hold != nil {
 		return acceptResult{err: onHold(n)}
+	}
+	if err := w.ownPlaces(n.ID); err != nil {
+		return acceptResult{err: err}
 	}
 	if it.part != "" {
 		return w.accepted(it, key, w.entombPart(it, n))

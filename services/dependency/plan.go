@@ -82,6 +82,9 @@ func (s *Service) planClosure(ctx context.Context, by Caller, id string, withDep
 		if err := c.tooMany(); err != nil {
 			return err
 		}
+		if err := w.readClaims(ctx, s.policy); err != nil {
+			return err
+		}
 		all := distinct(keysOf(c.blockers))
 		c.named, err = seenBy(ctx, tx, by, all[:min(len(all), dependantsShown)])
 		return err
@@ -98,6 +101,9 @@ func (c *closure) plan() Plan {
 		p.Assets = append(p.Assets, PlannedAsset{ID: id, Generation: c.generation(id), Why: c.why[id]})
 		if c.w.nodes[id].Hold != nil {
 			p.Blockers = append(p.Blockers, Blocker{Type: BlockedByHold, Asset: id})
+		}
+		if c.w.contested[id] != "" {
+			p.Blockers = append(p.Blockers, Blocker{Type: BlockedByPlace, Asset: id})
 		}
 	}
 	p.BlockersTotal = len(p.Blockers) + len(distinct(keysOf(c.blockers)))

@@ -67,11 +67,15 @@ type PlannedObject struct {
 	Upload  bool   `json:"upload,omitempty"`
 }
 
-// Blocker is an asset that stands in the way: by its link of a type, or by its hold (BlockedByHold).
+// Blocker is an asset that stands in the way: by its link of a type, by its hold (BlockedByHold), or because another asset
+// holds its place (BlockedByPlace).
 type Blocker struct {
 	Type  string `json:"type"`
 	Asset string `json:"asset"`
 }
+
+// BlockedByPlace is the type of a Blocker from before that would go, but whose place is another asset's.
+const BlockedByPlace = "place-taken"
 
 // BlockedByHold is the type of a Blocker that would go, but for its hold.
 const BlockedByHold = "hold"

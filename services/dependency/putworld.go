@@ -1,6 +1,7 @@
 package dependency
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,7 +43,10 @@ func (w *putWorld) read(ctx context.Context, items []putItem) error {
 	if err := w.readSequences(ctx, items); err != nil {
 		return err
 	}
-	var err error
+	err := w.readClaims(ctx, w.policy)
+	if err != nil {
+		return err
+	}
 	if err = w.readErasing(ctx, w.ownersOf(locks.Owners...)); err != nil {
 		return err
 	}
@@ -136,6 +140,9 @@ func (w *putWorld) put(it putItem) putResult {
 	}
 	if err == nil && outcome == Created {
 		err = w.claim(it, n)
+	}
+	if err == nil && outcome == Changed {
+		err = w.ownPlaces(it.id)
 	}
 	if err != nil {
 		return putResult{err: err}
@@ -239,7 +246,7 @@ func (w *putWorld) claim(it putItem, n Node) error {
 		return err
 	}
 	for _, place := range claims {
-		if holder, taken := w.holders[place]; taken && holder != n.ID {
+		if holder := cmp.Or(w.places[place], w.holders[place], n.ID); holder != n.ID {
 			return problem.New(problem.PlaceTaken, "another asset lies at %s already; a place made of attributes belongs to one asset", place)
 		}
 	}

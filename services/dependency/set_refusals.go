@@ -55,7 +55,7 @@ func (s *stays) outside() (stuck []string) {
 				s.block(id, from)
 			}
 		}
-		if s.w.nodes[id].Hold != nil || len(s.blockers[id]) > 0 {
+		if s.w.nodes[id].Hold != nil || s.w.contested[id] != "" || len(s.blockers[id]) > 0 {
 			stuck = append(stuck, id)
 		}
 	}
@@ -93,6 +93,9 @@ func (s *stays) why(root string) error {
 	for id := range reach([]string{root}, s.along) {
 		if n := s.w.nodes[id]; n.Hold != nil {
 			return onHold(n)
+		}
+		if err := s.w.ownPlaces(id); err != nil {
+			return err
 		}
 		maps.Copy(blockers, s.blockers[id])
 	}

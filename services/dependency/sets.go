@@ -169,6 +169,9 @@ func (w *acceptWorld) closeSet(ctx context.Context, roots []string, within scope
 		if err != nil || len(c.order) > most {
 			return c, err
 		}
+		if err := w.readClaims(ctx, w.s.policy); err != nil {
+			return nil, err
+		}
 		stay := c.refusals(w.s.policy.Limits.MaxAssetsPerDeletion)
 		if len(stay) == 0 {
 			return c, nil

@@ -36,6 +36,9 @@ func (w *acceptWorld) acceptClosure(ctx context.Context, it acceptItem) (acceptR
 	if err != nil {
 		return acceptResult{}, err
 	}
+	if err := w.readClaims(ctx, w.s.policy); err != nil {
+		return acceptResult{}, err
+	}
 	if err := w.refuseClosure(ctx, it.by, c); err != nil {
 		return acceptResult{err: err}, nil
 	}
@@ -67,6 +70,9 @@ func (w *acceptWorld) refuseClosure(ctx context.Context, by Caller, c *closure) 
 	for _, id := range c.order {
 		if n := w.nodes[id]; n.Hold != nil {
 			return onHold(n)
+		}
+		if err := w.ownPlaces(id); err != nil {
+			return err
 		}
 	}
 	if len(c.blockers) > 0 {

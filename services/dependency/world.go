@@ -19,8 +19,11 @@ type world struct {
 	dirty map[string]bool
 	// adopted nodes were there before us; they have got a generation here, which they keep if they are saved
 	adopted map[string]Node
-	usage   map[string]Usage  // deltas
-	erasing map[string]string // owner that is being erased → its batch; see readErasing
+	// claims are the places that nodes from before us take when they are saved, contested those that others hold: by asset
+	claims    map[string][]string
+	contested map[string]string
+	usage     map[string]Usage  // deltas
+	erasing   map[string]string // owner that is being erased → its batch; see readErasing
 	// places to give to assets
 	places map[string]string
 
@@ -34,7 +37,8 @@ type world struct {
 }
 
 func newWorld(tx Tx, now time.Time) *world {
-	return &world{tx: tx, now: now, nodes: map[string]Node{}, dirty: map[string]bool{}, adopted: map[string]Node{}, usage: map[string]Usage{}, places: map[string]string{}}
+	return &world{tx: tx, now: now, nodes: map[string]Node{}, dirty: map[string]bool{}, adopted: map[string]Node{}, usage: map[string]Usage{}, places: map[string]string{},
+		claims: map[string][]string{}, contested: map[string]string{}}
 }
 
 // load locks and reads nodes; it comes before every other read that decides.
@@ -68,6 +72,11 @@ func (w *world) load(ctx context.Context, l Locks) error {
 func (w *world) save(n Node) {
 	if before, ok := w.adopted[n.ID]; ok && !w.dirty[n.ID] {
 		w.account(before.Owner, 1, before.Bytes, 0)
+	}
+	if w.contested[n.ID] == "" {
+		for _, place := range w.claims[n.ID] {
+			w.places[place] = n.ID
+		}
 	}
 	w.nodes[n.ID] = n
 	w.dirty[n.ID] = true
