@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/tombstone-project/tombstone/internal/auth"
@@ -76,7 +77,7 @@ func (s setting) assign(c *Config, value string) error {
 	if s.secret {
 		return fmt.Errorf("%s: %s", s.name, oneLine(err.Error()))
 	}
-	return fmt.Errorf("%s=%s: %s", s.name, oneLine(value), oneLine(err.Error()))
+	return fmt.Errorf("%s=%s: %s", s.name, oneLine(credentials.ReplaceAllString(value, "//***@")), oneLine(err.Error()))
 }
 
 // find gives the value of the first source that has one, or the default.
@@ -114,6 +115,9 @@ func readSecret(name, file string) (string, error) {
 	}
 	return value, nil
 }
+
+// credentials are a user and a password in an address.
+var credentials = regexp.MustCompile(`//[^/]*@`)
 
 // oneLine keeps an error on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
