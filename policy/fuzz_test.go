@@ -72,11 +72,7 @@ func FuzzLocation(f *testing.F) {
 
 // fuzzedPart makes a part with the template as its prefix or key; nil when a policy may not have it.
 func fuzzedPart(text string) *Part {
-	field := "key"
-	if strings.HasSuffix(text, "/") {
-		field = "prefix"
-	}
-	p, err := Parse("p", fmt.Appendf(nil, "kinds: {k: {parts: {a: {blobs: {bucket: one, %s: '%s'}}}}}", field, strings.ReplaceAll(text, "'", "''")))
+	p, err := Parse("p", fmt.Appendf(nil, "kinds: {k: {parts: {a: {blobs: {bucket: one, %s: '%s'}}}}}", fuzzedField(text), strings.ReplaceAll(text, "'", "''")))
 	if err != nil || len(p.Kinds["k"].Parts) != 1 {
 		return nil
 	}
