@@ -25,6 +25,7 @@ func (s *server) limitBodies(next http.Handler) http.Handler {
 		r.Body = body
 		if !isImport(r) {
 			body.idle = s.cfg.RequestTimeout
+			body.until = time.Now().Add(s.cfg.RequestTimeout) // whole: byte by byte it would take for ever
 			r.Body = http.MaxBytesReader(w, body, maxBody)
 		}
 		next.ServeHTTP(w, r)
@@ -32,18 +33,23 @@ func (s *server) limitBodies(next http.Handler) http.Handler {
 	})
 }
 
-// timedBody gives every read of a body a deadline of its own.
+// timedBody gives every read of a body a deadline of its own, but none after that of the whole.
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	idle    time.Duration
+	until   time.Time // zero: however long it takes
 	ended   bool
 }
 
 // Read reads within the deadline, and takes the deadline away at the end: the server goes on reading, to see the caller
 // leave, and a deadline that passed there would end the request's context while the handler still works.
 func (b *timedBody) Read(p []byte) (int, error) {
-	b.extend(time.Now().Add(b.idle))
+	deadline := time.Now().Add(b.idle)
+	if !b.until.IsZero() && deadline.After(b.until) {
+		deadline = b.until
+	}
+	b.extend(deadline)
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		b.ended = true
