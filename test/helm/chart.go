@@ -1,5 +1,5 @@
 // Package helm holds the chart in deploy/helm to Helm's and Kubernetes' rules, and to the program that it runs. It is a
-// module of its own, so that Helm is no dependency of the product: `make helm` runs its tests.
+// module of its own, which imports nothing of the product, so that Helm is no dependency of it: `make helm` runs its tests.
 package helm
 
 import (

@@ -131,6 +131,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 		"nobody may call":                   {"auth.tokens", nil, "/auth"},
 		"no graph":                          {"graph.uri", nil, "/graph/uri"},
 		"no broker":                         {"broker.url", nil, "/broker"},
+		"no region":                         {"blobs.region", "", "/blobs"},
 		"no documents":                      {"documents.uri", nil, "/documents"},
 		"a graph in a file":                 {"graph.uri", "sqlite:///graph.db", "/graph/uri"},
 		"a password in the graph's URI":     {"graph.uri", "neo4j://neo4j:secret@graph:7687", "/graph/uri"},

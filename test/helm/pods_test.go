@@ -3,15 +3,8 @@ package helm
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"sigs.k8s.io/yaml"
-
-	"github.com/tombstone-project/tombstone/internal/config"
-	"github.com/tombstone-project/tombstone/policy"
 )
 
 // pod is what the tests look at of a Deployment's pods.
@@ -29,7 +22,7 @@ type pod struct {
 				ReadOnlyRootFilesystem   bool
 				Capabilities             struct{ Drop []string }
 			}
-			LivenessProbe, ReadinessProbe struct{ HTTPGet struct{ Path string } }
+			LivenessProbe, ReadinessProbe struct{ HTTPGet struct{ Path, Scheme string } }
 			VolumeMounts                  []struct{ Name, MountPath string }
 		}
 		Volumes []struct {
@@ -97,110 +90,4 @@ func TestPodsMayDoNoMoreThanTheyNeed(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestTheProgramTakesItsSettings gives the program what a pod has: its environment, and the files that are mounted.
-func TestTheProgramTakesItsSettings(t *testing.T) {
-	needs := map[string][]string{
-		"dependency": {config.Policy, config.NATSURL, config.GraphURI},
-		"asset":      {config.Policy, config.NATSURL, config.DocumentsURI},
-	}
-	for _, name := range samples {
-		all := pods(t, rendered(t, name))
-		for service, names := range needs {
-			t.Run(name+", "+service, func(t *testing.T) {
-				root := mounted(t, all[service])
-				env := map[string]string{}
-				for _, e := range all[service].Spec.Containers[0].Env {
-					env[e.Name] = strings.ReplaceAll(e.Value, "/etc/tombstone/", root+"/")
-				}
-				got, err := config.Load(config.Sources{LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }})
-				if err == nil {
-					err = got.Require(names...)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				knownSettings(t, env)
-				if _, err := policy.Load(got.Policy); err != nil {
-					t.Error(err)
-				}
-				if _, foreign := env["AWS_ACCESS_KEY_ID"]; foreign && service == "dependency" {
-					t.Error("the dependency service has the keys of the object store")
-				}
-			})
-		}
-	}
-}
-
-// knownSettings lets the program read the settings as a file, whose unknown names it refuses.
-func knownSettings(t *testing.T, env map[string]string) {
-	t.Helper()
-	ours := map[string]string{}
-	for name, value := range env {
-		if strings.HasPrefix(name, "TOMBSTONE_") {
-			ours[name] = value
-		}
-	}
-	text, err := yaml.Marshal(ours)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "settings.yaml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := config.Load(config.Sources{LookupEnv: func(string) (string, bool) { return "", false }, File: file}); err != nil {
-		t.Error(err)
-	}
-}
-
-// contents are what secrets and config maps hold here, by the file that they become.
-var contents = map[string]string{
-	"tokens.yaml":                   "- {sha256: 4fcbc14a166f9ca6a3654526f12ee1210260e10af7b1eab9b63236fa06adf307, subject: a, owner: default}\n",
-	"TOMBSTONE_GRAPH_PASSWORD_FILE": "secret",
-	"TOMBSTONE_NATS_URL_FILE":       "nats://user:secret@broker:4222",
-	"TOMBSTONE_DOCUMENTS_URI_FILE":  "mongodb://user:secret@documents/tombstone",
-	"TOMBSTONE_RECEIPT_KEY_FILE":    "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g\n-----END PRIVATE KEY-----\n",
-	"TOMBSTONE_NATS_CREDS":          "credentials",
-	"AWS_CA_BUNDLE":                 "authorities",
-}
-
-// mounted writes the volumes of a pod below a folder, which stands for /etc/tombstone.
-func mounted(t *testing.T, p pod) (root string) {
-	t.Helper()
-	root = t.TempDir()
-	at := map[string]string{}
-	for _, m := range p.Spec.Containers[0].VolumeMounts {
-		at[m.Name] = filepath.Join(root, strings.TrimPrefix(m.MountPath, "/etc/tombstone"))
-	}
-	write := func(volume, name, text string) {
-		if err := os.MkdirAll(at[volume], 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(at[volume], name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, v := range p.Spec.Volumes {
-		if v.ConfigMap.Name != "" { // by whatever key the policy asks for
-			for _, name := range []string{"policy.yaml", "meshes.yaml"} {
-				write(v.Name, name, "kinds: {bare: {}}\n")
-			}
-		}
-		secrets := []secretVolume{v.Secret}
-		for _, s := range v.Projected.Sources {
-			secrets = append(secrets, s.Secret)
-		}
-		for _, s := range secrets {
-			for _, item := range s.Items {
-				text, known := contents[item.Path]
-				if !known {
-					t.Errorf("the test does not know what is in %s", item.Path)
-				}
-				write(v.Name, item.Path, text)
-			}
-		}
-	}
-	return root
 }

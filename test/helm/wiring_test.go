@@ -2,18 +2,9 @@ package helm
 
 import (
 	"fmt"
-	"log/slog"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/tombstone-project/tombstone/internal/auth"
-	"github.com/tombstone-project/tombstone/internal/httpapi"
 )
 
 // selector is what picks pods.
@@ -79,33 +70,6 @@ func TestEachServiceReachesItsOwnStoresAlone(t *testing.T) {
 		}
 		if in := policy.Spec.Ingress; len(in) != 1 || len(in[0].From) != 1 || len(in[0].Ports) != 1 {
 			t.Errorf("%s may be reached by %+v", service, in)
-		}
-	}
-}
-
-func TestProbesAskWhatTheServiceAnswers(t *testing.T) {
-	who, err := auth.New(auth.Setting{Method: auth.MethodNone}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	registry := prometheus.NewRegistry()
-	server, err := httpapi.New(httpapi.Config{Dependency: struct{ httpapi.DependencyAPI }{}, Auth: who, Registerer: registry, Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	paths := map[string]bool{"/metrics": true} // the ServiceMonitor's
-	for _, p := range pods(t, rendered(t, "most")) {
-		paths[p.Spec.Containers[0].LivenessProbe.HTTPGet.Path] = true
-		paths[p.Spec.Containers[0].ReadinessProbe.HTTPGet.Path] = true
-	}
-	if len(paths) != 3 {
-		t.Errorf("probes ask the same: %v", paths)
-	}
-	for path := range paths {
-		answer := httptest.NewRecorder()
-		server.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://127.0.0.1"+path, nil))
-		if answer.Code != http.StatusOK {
-			t.Errorf("%s answers %d", path, answer.Code)
 		}
 	}
 }

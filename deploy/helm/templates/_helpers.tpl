@@ -22,6 +22,11 @@
 {{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
 {{- end }}
 
+{{/* How the listeners are spoken to. */}}
+{{- define "tombstone.scheme" -}}
+{{ ternary "https" "http" (ne .Values.tls.secret "") }}
+{{- end }}
+
 {{/* Labels; a component is dependency or asset. Arguments: (dict "root" $ "component" …). */}}
 {{- define "tombstone.selector" -}}
 app.kubernetes.io/name: {{ include "tombstone.name" .root }}
@@ -41,7 +46,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- define "tombstone.files" -}}
 {{- $v := .root.Values -}}
 {{- $user := index $v.broker .component -}}
-{{- $files := dict "TOMBSTONE_NATS_URL_FILE" $user.url "TOMBSTONE_NATS_CREDS" $user.credentials -}}
+{{- $files := dict "TOMBSTONE_NATS_URL_FILE" $user.url "TOMBSTONE_NATS_CREDS" $user.credentials
+  "TOMBSTONE_MESSAGE_KEY_FILE" $v.messageKey "TOMBSTONE_CA" $v.authority
+  "TOMBSTONE_TLS_CERT" (dict "secret" $v.tls.secret "key" $v.tls.cert) "TOMBSTONE_TLS_KEY" (dict "secret" $v.tls.secret "key" $v.tls.key) -}}
 {{- if eq .component "dependency" -}}
 {{- $_ := set $files "TOMBSTONE_GRAPH_PASSWORD_FILE" $v.graph.password -}}
 {{- $_ := set $files "TOMBSTONE_RECEIPT_KEY_FILE" $v.receiptKey -}}
@@ -63,6 +70,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
   "TOMBSTONE_LISTEN" "0.0.0.0:8080"
   "TOMBSTONE_POLICY" (printf "/etc/tombstone/policy/%s" (ternary $v.existingPolicy.key "policy.yaml" (ne $v.existingPolicy.configMap "")))
   "TOMBSTONE_AUTH" (ternary "tokens:/etc/tombstone/tokens/tokens.yaml" (printf "oidc:%s" $v.auth.oidc.issuer) (ne $v.auth.tokens.secret ""))
+  "TOMBSTONE_AUTH_AUDIENCE" $v.auth.oidc.audience
+  "TOMBSTONE_AUTH_OWNER_CLAIM" $v.auth.oidc.ownerClaim
+  "TOMBSTONE_AUTH_ROLES_CLAIM" $v.auth.oidc.rolesClaim
+  "TOMBSTONE_AUTH_OPERATOR_ROLE" $v.auth.oidc.operatorRole
   "TOMBSTONE_NATS_URL" (ternary $v.broker.url "" (eq (index $v.broker .component).url.secret ""))
   "TOMBSTONE_STREAM_REPLICAS" $v.broker.streamReplicas -}}
 {{- if eq .component "dependency" -}}

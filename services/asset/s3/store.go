@@ -88,7 +88,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		s.options.Region = cmp.Or(s.options.Region, "us-east-1")
 	}
 	if s.options.Region == "" {
-		return nil, errors.New("blobs: no region")
+		return nil, errors.New("TOMBSTONE_BLOBS_REGION is not set: write the region of the buckets (or AWS_REGION), or TOMBSTONE_BLOBS_ENDPOINT for another store than AWS")
 	}
 	return s, nil
 }
