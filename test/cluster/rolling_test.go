@@ -81,7 +81,8 @@ func rollingRestarts(t *testing.T, binary string) {
 }
 
 // replicas deletes as much with two replicas of each service as with one, by turns, and tells the ratio: here all share one
-// machine with their stores, so more is not to be had, and less would be what sharing the work costs.
+// machine with their stores, so more is not to be had, and less is what sharing the work costs: batches of half the size,
+// and listings that serve half as many neighbours.
 func replicas(t *testing.T, binary string) {
 	n, rounds := 300, 4
 	if testing.Short() {
@@ -109,6 +110,7 @@ func replicas(t *testing.T, binary string) {
 		}
 		c.processes = both
 		c.AwaitReady()
+		deleteAtOnce(t, l, fmt.Sprintf("warm-%d", round), n/2) // their first calls open connections
 		two += deleteAtOnce(t, l, fmt.Sprintf("two-%d", round), n)
 	}
 	per := func(d time.Duration) float64 { return float64(rounds*n) / d.Seconds() }
