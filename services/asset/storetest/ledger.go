@@ -69,10 +69,10 @@ func (l ledger) open(heads ...asset.Head) []asset.Entry {
 	return entries
 }
 
-// page adds an inventory and fails the test on an error.
-func (l ledger) page(part string, number int, inventory asset.Inventory) (fresh bool) {
+// page adds an inventory to the erasure of p and fails the test on an error.
+func (l ledger) page(number int, inventory asset.Inventory) (fresh bool) {
 	l.t.Helper()
-	fresh, err := l.Page(l.ctx, l.key(part), number, inventory)
+	fresh, err := l.Page(l.ctx, l.key("p"), number, inventory)
 	ok(l.t, "page", err)
 	return fresh
 }
@@ -106,9 +106,9 @@ func ledgerHead(l ledger) {
 func ledgerPages(l ledger) {
 	l.open(head(l.key("p"), 1))
 	for number := 2; number <= 12; number++ {
-		same(l.t, "page is fresh", l.page("p", number, asset.Inventory{Objects: 10}), true)
+		same(l.t, "page is fresh", l.page(number, asset.Inventory{Objects: 10}), true)
 	}
-	same(l.t, "page 3 is fresh again", l.page("p", 3, asset.Inventory{Objects: 1000}), false)
+	same(l.t, "page 3 is fresh again", l.page(3, asset.Inventory{Objects: 1000}), false)
 	same(l.t, "entry", l.open(head(l.key("p"), 1)), []asset.Entry{{Pages: 12}})
 	l.sums(l.key("p"), asset.Inventory{Documents: 1, Objects: 111, Bytes: 100})
 }
@@ -137,9 +137,9 @@ func ledgerTotals(l ledger) {
 	opened.Inventory = first
 	l.open(opened)
 	l.sums(l.key("p"), asset.Inventory{Documents: 1, Objects: 3, Bytes: 300, Versions: first.Versions, At: first.At})
-	l.page("p", 2, second)
+	l.page(2, second)
 	l.sums(l.key("p"), asset.Inventory{Documents: 2, Objects: 7, Bytes: 700, Versions: second.Versions, At: second.At})
-	l.page("p", 3, counted(5))
+	l.page(3, counted(5))
 	l.sums(l.key("p"), asset.Inventory{Documents: 3, Objects: 12, Bytes: 1200})
 }
 
