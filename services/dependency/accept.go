@@ -161,7 +161,7 @@ func (a *acceptedWork) add(w *world) {
 
 // handOver gives the flags that were written with this replica's claim to the relays, so that nothing waits for R1.
 func (s *Service) handOver(a acceptedWork) {
-	s.handOverEntries(a.entries)
+	s.handOverEntries(a.entries, a.deletions)
 	if s.cfg.SendCommands == nil {
 		return
 	}

@@ -46,7 +46,7 @@ func (s *Service) Cancel(ctx context.Context, id string) (Deletion, error) {
 		return err
 	})
 	if err == nil {
-		s.handOverEntries(w.entries)
+		s.handOverEntries(w.entries, w.deletions)
 		for _, d := range w.deletions { // none: it was cancelled before
 			s.waiting.wake(d.ID)
 			s.cfg.Meter.Ended(Cancelled, w.now.Sub(d.RequestedAt))

@@ -68,13 +68,12 @@ func (s *Service) applyReports(ctx context.Context, items []any) ([]error, error
 // completed tells those who wait, after the commit.
 func (s *Service) completed(w *reportWorld) {
 	s.sent.forget(w.removed)
-	s.handOverEntries(w.entries)
+	s.handOverEntries(w.entries, slices.Collect(maps.Values(w.records)))
 	s.cfg.Meter.Erased(w.erased)
 	for _, d := range w.world.deletions {
 		if d.Status == Deleted {
 			s.waiting.wake(d.ID)
 			s.cfg.Meter.Ended(Deleted, d.CompletedAt.Sub(d.RequestedAt))
-			s.log.Info("deletion completed", "deletion", d.ID, "asset", d.Root, "assets", d.Total)
 		}
 	}
 }

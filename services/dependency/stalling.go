@@ -72,9 +72,6 @@ func (s *Service) tellStalled(ctx context.Context, found []DeletionRecord) error
 	if err != nil {
 		return err
 	}
-	for _, d := range w.deletions {
-		s.log.Warn("deletion is stalled", "deletion", d.ID, "asset", d.Root, "due", d.DueAt, "blocked", d.Blocked)
-	}
-	s.handOverEntries(w.entries)
+	s.handOverEntries(w.entries, w.deletions)
 	return nil
 }

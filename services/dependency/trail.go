@@ -20,11 +20,19 @@ func (s *Service) Feed() *Feed { return &Feed{s} }
 // Claim gives unsent entries that the replica which wrote them should have published by now.
 func (f *Feed) Claim(ctx context.Context, max int, _ time.Duration) ([]saga.Flag, error) {
 	var entries []Entry
+	var deletions map[string]DeletionRecord
 	err := f.s.graph.View(ctx, func(tx Tx) (err error) {
-		entries, err = tx.Unsent(ctx, f.s.now().Add(-f.s.cfg.ClaimFor), max)
+		if entries, err = tx.Unsent(ctx, f.s.now().Add(-f.s.cfg.ClaimFor), max); err != nil {
+			return err
+		}
+		ids := make([]string, len(entries))
+		for i, e := range entries {
+			ids[i] = e.Deletion
+		}
+		deletions, err = tx.Deletions(ctx, distinct(ids))
 		return err
 	})
-	return f.s.eventFlags(entries), err
+	return f.s.eventFlags(entries, deletions), err
 }
 
 // Sent takes the mark off entries that the feed has.
@@ -32,14 +40,18 @@ func (f *Feed) Sent(ctx context.Context, ids []string) error {
 	return f.s.graph.Update(ctx, func(tx Tx) error { return tx.MarkSent(ctx, ids) })
 }
 
-func (s *Service) handOverEntries(entries []Entry) {
-	if flags := s.eventFlags(entries); s.cfg.SendEvents != nil && len(flags) > 0 {
+// handOverEntries tells of what a transaction has committed: the log, and the feed. deletions are those of the entries, as far
+// as they are at hand; they have the trace.
+func (s *Service) handOverEntries(entries []Entry, deletions []DeletionRecord) {
+	s.logTransitions(entries)
+	byID, _ := index(deletions, nil)
+	if flags := s.eventFlags(entries, byID); s.cfg.SendEvents != nil && len(flags) > 0 {
 		s.cfg.SendEvents(flags)
 	}
 }
 
 // eventFlags turns entries into messages; the entry's id is the event's, so that a repeat can be told.
-func (s *Service) eventFlags(entries []Entry) []saga.Flag {
+func (s *Service) eventFlags(entries []Entry, deletions map[string]DeletionRecord) []saga.Flag {
 	flags := make([]saga.Flag, 0, len(entries))
 	for _, e := range entries {
 		data := events.AuditEvent{Sequence: e.Sequence, Deletion: e.Deletion, Asset: e.Asset, Generation: e.Generation, By: e.By,
@@ -51,7 +63,8 @@ func (s *Service) eventFlags(entries []Entry) []saga.Flag {
 				continue
 			}
 		}
-		payload, err := events.Encode(events.Envelope{ID: e.ID, Source: source, Type: e.Type, Time: e.Time}, data)
+		payload, err := events.Encode(events.Envelope{ID: e.ID, Source: source, Type: e.Type, Time: e.Time,
+			TraceParent: deletions[e.Deletion].TraceParent}, data)
 		if err != nil {
 			s.log.Error("event cannot be encoded", "asset", e.Asset, "sequence", e.Sequence, "error", err)
 			continue
