@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tombstone-project/tombstone/internal/safetext"
@@ -160,7 +161,10 @@ func (s *Site) pending(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	data := pendingData{Done: asked.Get("driven")}
+	data := pendingData{}
+	if driven, err := strconv.Atoi(asked.Get("driven")); err == nil { // whatever else a link says is not ours
+		data.Done = count(driven, "deletion")
+	}
 	asked.Del("driven")
 	data.Next = following("/pending", asked, page.NextCursor)
 	now := s.cfg.Now()
@@ -177,5 +181,5 @@ func (s *Site) replay(r *http.Request) (string, error) {
 		drive.Deletions = []string{id}
 	}
 	driven, err := s.cfg.Service.Replay(r.Context(), drive)
-	return relative("/pending", url.Values{"driven": {number(driven.Driven)}}), err
+	return relative("/pending", url.Values{"driven": {strconv.Itoa(driven.Driven)}}), err
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 
@@ -24,7 +25,7 @@ func (s *Site) deletions(r *http.Request) (view, error) {
 	asked := r.URL.Query()
 	q := dependency.DeletionQuery{Status: dependency.Status(asked.Get("status")), Owner: asked.Get("owner"), Batch: asked.Get("batch"),
 		Blocked: asked.Get("blocked") == "true", Cursor: asked.Get("cursor")}
-	data := deletionsData{Heading: headings[asked.Get("status")]}
+	data := deletionsData{Heading: cmp.Or(headings[asked.Get("status")], "Deletions")}
 	if q.Blocked {
 		data.Heading = "Blocked deletions"
 	}

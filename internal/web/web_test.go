@@ -481,7 +481,7 @@ func TestPendingFlagsAreReplayed(t *testing.T) {
 	if diff := cmp.Diff([]dependency.Drive{{Deletions: []string{did}}, {All: true}}, s.Drives()); diff != "" {
 		t.Error(diff)
 	}
-	if page := v.get(http.StatusOK, "/pending", "driven", "1"); !strings.Contains(page, "Replayed: 1.") {
+	if page := v.get(http.StatusOK, "/pending", "driven", "1"); !strings.Contains(page, "Replayed: 1 deletion.") {
 		t.Error(page)
 	}
 }

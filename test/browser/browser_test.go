@@ -3,12 +3,10 @@ package browser
 import (
 	"context"
 	"flag"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -18,75 +16,12 @@ import (
 
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
-	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
 var update = flag.Bool("update", false, "write the pictures of the documents anew")
 
 // nasty runs a script where it is shown without escaping.
 const nasty = `<img src=x onerror="window.__xss=1">`
-
-// world is a service in memory and a caller who fills it.
-type world struct {
-	*apitest.Service
-	t   *testing.T
-	ctx context.Context
-	url string
-}
-
-func newWorld(t *testing.T, change ...func(*httpapi.Config)) *world {
-	s := apitest.New()
-	roomy := func(cfg *httpapi.Config) { cfg.RequestTimeout = patience }
-	return &world{s, t, dependency.WithCaller(t.Context(), dependency.Caller{Subject: "olga", Owner: "acme", Operator: true}),
-		apitest.Serve(t, s, append(change, roomy)...)}
-}
-
-func (w *world) create(id string, needs ...string) {
-	w.t.Helper()
-	links := []dependency.LinkTo{}
-	for _, to := range needs {
-		links = append(links, dependency.LinkTo{Type: apitest.LinkType, To: to})
-	}
-	if _, _, err := w.PutAsset(w.ctx, id, dependency.Put{Kind: apitest.Kind, Links: &links}); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// remove asks for a deletion, which is scheduled for the grace.
-func (w *world) remove(id, reason string, grace time.Duration) string {
-	w.t.Helper()
-	w.Grace = grace
-	d, err := w.Delete(w.ctx, id, dependency.DeleteRequest{Reason: reason})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return d.ID
-}
-
-// full has something of everything, the texts of outsiders being text; it gives every page by its address.
-func (w *world) full(text string) map[string]string {
-	w.t.Helper()
-	w.create("needed")
-	w.create("asset "+text, "needed")
-	w.create("needs "+text, "asset "+text)
-	done := w.remove("needs "+text, text, 0)
-	w.Finish(done)
-	scheduled := w.remove("asset "+text, text, time.Hour)
-	w.create("stalled " + text)
-	stalled := w.remove("stalled "+text, text, 0)
-	w.Stall(stalled, text)
-	w.create("blocked " + text)
-	blocked := w.remove("blocked "+text, text, 0)
-	w.Block(blocked, text, time.Now().Add(time.Hour))
-	w.create("kept "+text, "needed")
-	query := func(path, name, value string) string { return path + "?" + url.Values{name: {value}}.Encode() }
-	return map[string]string{
-		"overview": "/", "deletions": "/deletions", "scheduled": query("/deletion", "id", scheduled), "stalled": query("/deletion", "id", stalled),
-		"blocked": query("/deletion", "id", blocked), "done": query("/deletion", "id", done), "assets": "/assets", "asset": query("/asset", "id", "asset "+text),
-		"kept": query("/asset", "id", "kept "+text), "needed": query("/asset", "id", "needed"), "delete": query("/delete", "id", "kept "+text), "pending": "/pending",
-		"audit": query("/audit", "asset", "asset "+text), "usage": query("/usage", "owner", text), "refusal": query("/asset", "id", text), "docs": "/docs",
-	}
-}
 
 func TestPage(t *testing.T) {
 	chrome := start(t)
@@ -97,6 +32,8 @@ func TestPage(t *testing.T) {
 		"the focus stays where it is while parts are put in place":   testFocus,
 		"a token is kept where no script can read it":                testSigningIn,
 		"everything can be read without script":                      testWithoutScript,
+		"assistive technology is given a name for everything":        testTree,
+		"an operator stops and goes on, holds and releases":          testOperations,
 		"every page has landmarks, headings, labels and no id twice": testStructure,
 		"text stands out in the light and in the dark":               testContrast,
 		"pictures for the documents":                                 testPictures,
@@ -132,15 +69,15 @@ func testFollowing(t *testing.T, chrome context.Context) {
 func testStoredScripts(t *testing.T, chrome context.Context) {
 	w := newWorld(t)
 	tb := newTab(t, chrome, w.url)
-	for name, path := range w.full(nasty + `</script><script>window.__xss=2</script>{{constructor}}` + "\u202e") {
-		tb.open(path)
-		if name != "docs" && name != "needed" && name != "pending" {
+	for name, v := range w.full(nasty + `</script><script>window.__xss=2</script>{{constructor}}` + "\u202e") {
+		tb.visit(v)
+		if name != "docs" && !strings.HasPrefix(name, "queries of") {
 			tb.shows(`img src=x onerror=`)
 		}
 		if strings.ContainsRune(tb.text(), '\u202e') {
 			t.Errorf("%s shows a character that turns the text round", name)
 		}
-		if name != "docs" && name != "refusal" { // put in place by the script, too
+		if eval[bool](tb, `document.querySelector("[data-live]") !== null`) { // put in place by the script, too
 			eval[int](tb, `refresh(), 0`)
 			tb.until("it was fetched again", `!fetching && !timer`)
 		}
@@ -239,12 +176,12 @@ func testWithoutScript(t *testing.T, chrome context.Context) {
 		"overview": {"asset of an outsider", "Requested", "Completed", "begins in", "stalled", "blocked", "is tried again by itself in"}, "asset": {"What depends on it", "DEPENDS_ON", "needed"},
 		"done": {"Download the receipt", "deletion completed"}, "scheduled": {"Cancel this deletion", "its end"}, "pending": {"Replay all"}, "audit": {"deletion requested"},
 	} {
-		tb.do(chromedp.Navigate(w.url + pages[name]))
+		tb.do(chromedp.Navigate(w.url + pages[name].path))
 		for _, text := range texts {
 			tb.shows(text)
 		}
 	}
-	tb.do(chromedp.Navigate(w.url+pages["scheduled"]), chromedp.Click(chromedp.CSS("#cancel")))
+	tb.do(chromedp.Navigate(w.url+pages["scheduled"].path), chromedp.Click(chromedp.CSS("#cancel")))
 	tb.shows("deletion cancelled")
 }
 
@@ -268,8 +205,8 @@ const structure = `(() => {
 func testStructure(t *testing.T, chrome context.Context) {
 	w := newWorld(t)
 	tb := newTab(t, chrome, w.url)
-	for name, path := range w.full("x") {
-		tb.open(path)
+	for name, v := range w.full("x") {
+		tb.visit(v)
 		if diff := cmp.Diff([]string{}, eval[[]string](tb, structure)); diff != "" {
 			t.Errorf("%s lacks (-want +got):\n%s", name, diff)
 		}
@@ -307,8 +244,8 @@ func testContrast(t *testing.T, chrome context.Context) {
 	grounds := map[string]string{}
 	for _, scheme := range []string{"light", "dark"} {
 		tb.scheme(scheme)
-		for name, path := range pages {
-			tb.open(path)
+		for name, v := range pages {
+			tb.visit(v)
 			if faint := eval[[]string](tb, contrast); len(faint) > 0 {
 				t.Errorf("%s, %s: %v", name, scheme, faint)
 			}
@@ -327,6 +264,7 @@ func testPictures(t *testing.T, chrome context.Context) {
 	tb := newTab(t, chrome, w.url)
 	for _, p := range []struct{ name, path, scheme string }{
 		{"overview", "/", "light"}, {"overview-dark", "/", "dark"}, {"deletion", "/deletion?id=" + deletion, "light"}, {"asset", "/asset?id=oak-bark", "light"},
+		{"operations", "/operations", "light"},
 	} {
 		tb.scheme(p.scheme)
 		tb.open(p.path)
@@ -343,26 +281,4 @@ func testPictures(t *testing.T, chrome context.Context) {
 			}
 		}
 	}
-}
-
-// library is a small mesh library in which much happens; it gives a deletion that is blocked.
-func (w *world) library() (blocked string) {
-	w.create("oak-bark")
-	for _, id := range []string{"oak", "bark", "forest-floor", "birch", "ford", "slate", "boulder", "clearing", "teapot"} {
-		w.create(id)
-	}
-	w.create("oak", "oak-bark")
-	w.create("bark", "oak-bark")
-	w.create("oak-bark", "slate", "ford")
-	for _, id := range []string{"teapot", "clearing", "boulder"} {
-		w.Finish(w.remove(id, "no longer shown", 0))
-	}
-	w.remove("birch", "licence ended", 26*time.Hour)
-	w.create("old-scan")
-	blocked = w.remove("old-scan", "right to erasure", 0)
-	w.Block(blocked, "object-lock: payload/3f/old-scan/geometry.bin is retained", time.Now().Add(5*time.Hour))
-	w.create("moss")
-	w.Stall(w.remove("moss", "duplicate", 0), "delete objects: connection refused")
-	w.remove("forest-floor", "no longer shown", 0)
-	return blocked
 }
