@@ -124,14 +124,25 @@ func (tb *tab) text() string {
 	return eval[string](tb, `document.body?.innerText ?? ""`)
 }
 
+// holds tells whether an expression is true. It cannot be asked, which is an error, while a page makes room for the next.
+func (tb *tab) holds(expression string) (bool, error) {
+	ctx, cancel := context.WithTimeout(tb.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[bool](expression, chromedp.EvalAwaitPromise))
+}
+
 // until waits for an expression to be true.
 func (tb *tab) until(what, expression string) {
 	tb.t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !eval[bool](tb, expression); <-tick.C {
+	for deadline := time.Now().Add(patience); ; <-tick.C {
+		so, err := tb.holds(expression)
+		if so {
+			return
+		}
 		if time.Now().After(deadline) {
-			tb.t.Fatalf("%s: not so on a page that shows\n%s", what, tb.text())
+			tb.t.Fatalf("%s: not so (%v) on a page that shows\n%s", what, err, tb.text())
 		}
 	}
 }

@@ -264,7 +264,6 @@ func testPictures(t *testing.T, chrome context.Context) {
 	tb := newTab(t, chrome, w.url)
 	for _, p := range []struct{ name, path, scheme string }{
 		{"overview", "/", "light"}, {"overview-dark", "/", "dark"}, {"deletion", "/deletion?id=" + deletion, "light"}, {"asset", "/asset?id=oak-bark", "light"},
-		{"operations", "/operations", "light"},
 	} {
 		tb.scheme(p.scheme)
 		tb.open(p.path)

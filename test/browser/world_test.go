@@ -66,7 +66,7 @@ func (tb *tab) visit(v visit) {
 	if v.form == "" {
 		return
 	}
-	eval[int](tb, `document.querySelector(`+quote("form[action='"+v.form+"']")+`).submit(), 0`)
+	eval[int](tb, `setTimeout((form) => form.submit(), 0, document.querySelector(`+quote("form[action='"+v.form+"']")+`)), 0`)
 	tb.until("the answer to "+v.form, `window.__mark === undefined && document.readyState === "complete"`)
 	eval[int](tb, `window.__mark = 7`)
 }
