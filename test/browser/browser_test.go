@@ -150,6 +150,7 @@ func testSigningIn(t *testing.T, chrome context.Context) {
 	tb.open("/pending")
 	tb.shows("Sign in")
 	tb.do(chromedp.SendKeys(chromedp.CSS("input[name=token]"), "wrong"+kb.Enter))
+	tb.until("the refusal came", `location.pathname === "/signin" && document.readyState === "complete"`)
 	tb.shows("not known")
 	tb.do(chromedp.SendKeys(chromedp.CSS("input[name=token]"), "a token"+kb.Enter))
 	tb.until("it leads where it was asked for", `location.pathname === "/pending" && document.querySelector("#flags") !== null`)
