@@ -14,13 +14,10 @@ import (
 
 // mustBeNamed are the roles that a screen reader reads out by their names.
 var mustBeNamed = []string{"RootWebArea", "link", "button", "textbox", "searchbox", "combobox", "checkbox", "heading", "columnheader", "rowheader", "image", "navigation", "region",
-	"DisclosureTriangle", "group", "form", "search"}
+	"DisclosureTriangle"}
 
 // landmarks are those that each page has once.
 var landmarks = []string{"banner", "main", "contentinfo"}
-
-// nameless are roles that only some elements need a name for: a group is one of a picture or of details, whose summary names it.
-var mayBeNameless = []string{"group", "form", "search"}
 
 // tree gives the role and the name of every node that assistive technology is shown.
 func (tb *tab) tree() (nodes []node) {
@@ -59,7 +56,7 @@ func testTree(t *testing.T, chrome context.Context) {
 		count := map[string]int{}
 		for _, n := range tb.tree() {
 			count[n.role]++
-			if n.name == "" && slices.Contains(mustBeNamed, n.role) && !slices.Contains(mayBeNameless, n.role) {
+			if n.name == "" && slices.Contains(mustBeNamed, n.role) {
 				t.Errorf("%s: a %s has no name", name, n.role)
 			}
 		}
