@@ -99,9 +99,9 @@ func TestHeadersThatAreTooLargeAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() { _, _ = fmt.Fprintf(conn, "GET /v1/assets HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", header) }()
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil || resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
-			t.Errorf("%s: %+v, %v", name, resp, err)
+		status, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil || !strings.HasPrefix(status, "HTTP/1.1 431 ") {
+			t.Errorf("%s: %q, %v", name, status, err)
 		}
 		conn.Close()
 	}
@@ -109,31 +109,31 @@ func TestHeadersThatAreTooLargeAreRefused(t *testing.T) {
 
 func TestCallersBeyondTheirRateAreTold(t *testing.T) {
 	address := "http://" + listen(t, time.Hour, time.Hour)
-	get := func(path string) *http.Response {
+	get := func(path string) (status int, h http.Header) {
 		resp, err := http.Get(address + path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
-		return resp
+		return resp.StatusCode, resp.Header
 	}
 	for range 3 {
-		if resp := get("/v1/assets"); resp.StatusCode != http.StatusOK {
-			t.Fatalf("within the rate: %s", resp.Status)
+		if status, _ := get("/v1/assets"); status != http.StatusOK {
+			t.Fatalf("within the rate: %d", status)
 		}
 	}
 	for _, path := range []string{"/v1/assets", "/v1/admin/pending", "/deletions"} {
-		resp := get(path)
-		if resp.StatusCode != http.StatusTooManyRequests {
-			t.Errorf("%s beyond the rate: %s", path, resp.Status)
+		status, h := get(path)
+		if status != http.StatusTooManyRequests {
+			t.Errorf("%s beyond the rate: %d", path, status)
 		}
-		if strings.HasPrefix(path, "/v1/") && (resp.Header.Get("Retry-After") != "1000" || resp.Header.Get("Content-Type") != "application/problem+json") {
-			t.Errorf("%s: headers %v", path, resp.Header)
+		if strings.HasPrefix(path, "/v1/") && (h.Get("Retry-After") != "1000" || h.Get("Content-Type") != "application/problem+json") {
+			t.Errorf("%s: headers %v", path, h)
 		}
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs"} {
-		if resp := get(path); resp.StatusCode != http.StatusOK {
-			t.Errorf("%s: %s", path, resp.Status)
+		if status, _ := get(path); status != http.StatusOK {
+			t.Errorf("%s: %d", path, status)
 		}
 	}
 }
