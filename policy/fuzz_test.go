@@ -50,6 +50,9 @@ func FuzzLocation(f *testing.F) {
 		if part == nil || id == other {
 			return
 		}
+		if !strings.Contains(text, "{id}") && strings.Contains(text, "{generation}") {
+			return // two assets never have the same generation, as the two below would
+		}
 		s := Subject{ID: id, Owner: owner, Kind: "k", Generation: generation, Attributes: map[string]any{"key": key}}
 		l, err := part.Location(s)
 		if err != nil {
