@@ -43,8 +43,8 @@ var killPoints = []killPoint{
 	{"after a deletion that was due began, before it is published", Dependency, Graph, late, afterCommit("MERGE (c:Command")},
 	{"before the command is published", Dependency, Broker, plain, Point{Sent: []string{"NAMESPACE.command.erase."}}},
 	{"after the broker has the command", Dependency, Broker, plain, Point{Sent: []string{"NAMESPACE.command.erase."}, Answer: `_COMMANDS"`}},
-	{"before the flag is removed", Dependency, Graph, waiting, beforeCommit("(c:Command {id: id}) DETACH DELETE c")},
-	{"after the flag is removed", Dependency, Graph, waiting, afterCommit("(c:Command {id: id}) DETACH DELETE c")},
+	{"before the flag is removed", Dependency, Graph, waiting, beforeCommit("DETACH DELETE c")},
+	{"after the flag is removed", Dependency, Graph, waiting, afterCommit("DETACH DELETE c")},
 	// R2
 	{"before an unheard-of command is flagged again", Dependency, Graph, waiting, beforeCommit("resend")},
 	{"after an unheard-of command is flagged again", Dependency, Graph, waiting, afterCommit("resend")},
@@ -74,13 +74,13 @@ var killPoints = []killPoint{
 	{"before the report", Asset, Broker, plain, Point{Sent: []string{"NAMESPACE.report.asset.erased"}}},
 	{"after the broker has the report", Asset, Broker, plain, Point{Sent: []string{"NAMESPACE.report.asset.erased"}, Answer: `_REPORTS"`}},
 	{"before the command is acknowledged", Asset, Broker, plain, Point{Sent: []string{"$JS.ACK.", "+ACK"}}},
-	{"after the command is acknowledged", Asset, Broker, plain, Point{Sent: []string{"$JS.ACK.", "+ACK"}, Answer: "MSG _INBOX"}},
+	{"after the command is acknowledged", Asset, Broker, plain, Point{Sent: []string{"$JS.ACK.", "+ACK"}, Answer: "MSG NAMESPACE.inbox."}},
 	// T4
 	{"with the report in hand", Dependency, Broker, plain, Point{Answer: "NAMESPACE.report.asset.erased"}},
 	{"before the completion is committed", Dependency, Graph, plain, beforeCommit("deletion.completed.v1")},
 	{"after the completion is committed", Dependency, Graph, plain, afterCommit("deletion.completed.v1")},
 	{"before the report is acknowledged", Dependency, Broker, plain, Point{Sent: []string{"$JS.ACK.", "+ACK"}}},
-	{"after the report is acknowledged", Dependency, Broker, plain, Point{Sent: []string{"$JS.ACK.", "+ACK"}, Answer: "MSG _INBOX"}},
+	{"after the report is acknowledged", Dependency, Broker, plain, Point{Sent: []string{"$JS.ACK.", "+ACK"}, Answer: "MSG NAMESPACE.inbox."}},
 	// the feed
 	{"before the feed gets entries of the trail", Dependency, Broker, plain, Point{Sent: []string{"NAMESPACE.event.deletion.completed"}}},
 	{"after the feed has entries of the trail", Dependency, Broker, plain, Point{Sent: []string{"NAMESPACE.event.deletion.completed"}, Answer: `_EVENTS"`}},

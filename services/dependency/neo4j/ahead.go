@@ -44,7 +44,7 @@ func (t *tx) Ahead(ctx context.Context, from, up, down []string, limit int) ([]s
 // nextLevel is the subquery that gives the ids of the level behind the last; empty when nothing leads there. No types lead
 // nowhere, nil or empty.
 func (n names) nextLevel(up, down []string) string {
-	const last = "UNWIND levels[-1] AS at MATCH (%s:<asset> {<id>: at}) MATCH %s WHERE %s AND r.hidden IS NULL AND %s"
+	const last = "UNWIND levels[-1] AS at MATCH (%[1]s:<asset> {<id>: at}) USING INDEX SEEK %[1]s:<asset>(<id>) MATCH %[2]s WHERE %[3]s AND r.hidden IS NULL AND %[4]s"
 	var ways []string
 	if up = n.known(append([]string{}, up...)); len(up) > 0 {
 		pattern, condition := n.pattern(up)
@@ -53,7 +53,7 @@ func (n names) nextLevel(up, down []string) string {
 	if down = n.known(append([]string{}, down...)); len(down) > 0 {
 		pattern, condition := n.pattern(down)
 		other, others := n.patternOf("o", "q", "t", down)
-		ways = append(ways, fmt.Sprintf(last+" AND NOT EXISTS { MATCH %s WHERE o <> s AND %s AND q.hidden IS NULL } RETURN DISTINCT t.<id> AS id LIMIT $limit",
+		ways = append(ways, fmt.Sprintf(last+" AND NOT EXISTS { MATCH %[5]s WHERE o <> s AND %[6]s AND q.hidden IS NULL } RETURN DISTINCT t.<id> AS id LIMIT $limit",
 			"s", pattern, condition, liveNode("t"), other, others))
 	}
 	return strings.Join(ways, " UNION ")

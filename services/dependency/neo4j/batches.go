@@ -13,7 +13,7 @@ func (t *tx) Batches(ctx context.Context, ids []string) (map[string]dependency.B
 	if len(ids) == 0 {
 		return found, nil
 	}
-	records, err := t.read(ctx, "read batches", "UNWIND $ids AS id MATCH (b:DeletionBatch {id: id}) RETURN b", params{"ids": inOrder(ids)})
+	records, err := t.read(ctx, "read batches", "UNWIND $ids AS id MATCH (b:DeletionBatch {id: id}) USING INDEX SEEK b:DeletionBatch(id) RETURN b", params{"ids": inOrder(ids)})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (t *tx) ErasingOwners(ctx context.Context, owners []string) (map[string]str
 	if len(owners) == 0 {
 		return found, nil
 	}
-	records, err := t.read(ctx, "find batches of owners", "UNWIND $owners AS owner MATCH (b:DeletionBatch {erasing: owner}) RETURN owner, b.id",
+	records, err := t.read(ctx, "find batches of owners", "UNWIND $owners AS owner MATCH (b:DeletionBatch {erasing: owner}) USING INDEX SEEK b:DeletionBatch(erasing) RETURN owner, b.id",
 		params{"owners": inOrder(owners)})
 	for _, r := range records {
 		found[word(r, 0)] = word(r, 1)
@@ -103,7 +103,7 @@ func (t *tx) RemoveRefusals(ctx context.Context, batch string, assets []string) 
 	if len(assets) == 0 {
 		return nil
 	}
-	return t.write(ctx, "remove refusals", "UNWIND $assets AS asset MATCH (r:BatchRefusal {batch: $batch, asset: asset}) DELETE r",
+	return t.write(ctx, "remove refusals", "UNWIND $assets AS asset MATCH (r:BatchRefusal {batch: $batch, asset: asset}) USING INDEX SEEK r:BatchRefusal(batch, asset) DELETE r",
 		params{"batch": batch, "assets": inOrder(assets)})
 }
 

@@ -36,9 +36,9 @@ func (t *tx) Commands(ctx context.Context, f dependency.CommandFilter) ([]depend
 func commandMatch(f dependency.CommandFilter) string {
 	switch {
 	case len(f.Erasures) > 0:
-		return "UNWIND $keys AS key MATCH (c:Command {deletion: key[0], asset: key[1]})"
+		return "UNWIND $keys AS key MATCH (c:Command {deletion: key[0], asset: key[1]}) USING INDEX SEEK c:Command(deletion, asset)"
 	case len(f.IDs) > 0:
-		return "UNWIND $ids AS id MATCH (c:Command {id: id})"
+		return "UNWIND $ids AS id MATCH (c:Command {id: id}) USING INDEX SEEK c:Command(id)"
 	case len(f.Deletions) > 0:
 		return "UNWIND $deletions AS deletion MATCH (c:Command) USING INDEX c:Command(deletion, asset) WHERE c.deletion = deletion AND c.asset IS NOT NULL WITH c"
 	}
@@ -55,7 +55,7 @@ func (t *tx) SaveCommands(ctx context.Context, commands []dependency.Command) er
 		UNWIND $rows AS row
 		MERGE (c:Command {id: row.id}) SET c += row
 		WITH c, row WHERE NOT EXISTS { (c)<-[:`+pending+`]-() }
-		MATCH (n:<asset> {<id>: row.asset})
+		MATCH (n:<asset> {<id>: row.asset}) USING INDEX SEEK n:<asset>(<id>)
 		CREATE (n)-[:`+pending+`]->(c)`, rows)
 }
 
@@ -64,7 +64,7 @@ func (t *tx) RemoveCommands(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return t.write(ctx, "remove command flags", "UNWIND $ids AS id MATCH (c:Command {id: id}) DETACH DELETE c", params{"ids": inOrder(ids)})
+	return t.write(ctx, "remove command flags", "UNWIND $ids AS id MATCH (c:Command {id: id}) USING INDEX SEEK c:Command(id) DETACH DELETE c", params{"ids": inOrder(ids)})
 }
 
 // CountCommands counts flags, and finds the oldest that is due.

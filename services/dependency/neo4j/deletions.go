@@ -15,7 +15,7 @@ func (t *tx) Deletions(ctx context.Context, ids []string) (map[string]dependency
 	if len(ids) == 0 {
 		return found, nil
 	}
-	records, err := t.read(ctx, "read deletions", "UNWIND $ids AS id MATCH (d:Deletion {id: id}) RETURN d", params{"ids": inOrder(ids)})
+	records, err := t.read(ctx, "read deletions", "UNWIND $ids AS id MATCH (d:Deletion {id: id}) USING INDEX SEEK d:Deletion(id) RETURN d", params{"ids": inOrder(ids)})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (n names) counting(types []string) string {
 	pattern, condition := n.pattern(types)
 	return fmt.Sprintf(`MATCH %s
 		WHERE %s AND r.hidden IS NULL AND (s.generation IS NULL OR s.status = 'live'
-			OR (s.status = 'deleting' AND EXISTS { MATCH (d:Deletion {id: s.deletion}) WHERE d.status = 'scheduled' }))`, pattern, condition)
+			OR (s.status = 'deleting' AND EXISTS { MATCH (d:Deletion {id: s.deletion}) USING INDEX SEEK d:Deletion(id) WHERE d.status = 'scheduled' }))`, pattern, condition)
 }
 
 // Sources gives the links to any of the targets from sources that count.
@@ -34,7 +34,7 @@ func (t *tx) Sources(ctx context.Context, targets, types []string, limit int) ([
 		return nil, nil
 	}
 	records, err := t.read(ctx, "find sources",
-		"UNWIND $targets AS id MATCH (t:<asset> {<id>: id}) "+counting+`
+		"UNWIND $targets AS id MATCH (t:<asset> {<id>: id}) USING INDEX SEEK t:<asset>(<id>) "+counting+`
 		RETURN DISTINCT s.<id>, type(r), id, s.<kind>, s.<owner>, `+statusOfSource+` LIMIT $limit`,
 		params{"targets": inOrder(targets), "limit": limit, "reversed": t.names.reversed()})
 	if err != nil {
@@ -63,7 +63,7 @@ func (t *tx) Dependants(ctx context.Context, targets, types []string, limit int)
 		return found, nil
 	}
 	records, err := t.read(ctx, "count dependants",
-		"UNWIND $targets AS id MATCH (t:<asset> {<id>: id}) "+counting+" RETURN id, count(DISTINCT s)",
+		"UNWIND $targets AS id MATCH (t:<asset> {<id>: id}) USING INDEX SEEK t:<asset>(<id>) "+counting+" RETURN id, count(DISTINCT s)",
 		params{"targets": inOrder(targets), "reversed": t.names.reversed()})
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (t *tx) nameDependants(ctx context.Context, found map[string]dependency.Dep
 		return nil
 	}
 	records, err := t.read(ctx, "name dependants", `
-		UNWIND $targets AS id MATCH (t:<asset> {<id>: id})
+		UNWIND $targets AS id MATCH (t:<asset> {<id>: id}) USING INDEX SEEK t:<asset>(<id>)
 		RETURN id, COLLECT { `+counting+` RETURN DISTINCT s.<id> AS source ORDER BY source LIMIT $limit }`,
 		params{"targets": slices.Sorted(maps.Keys(found)), "limit": limit, "reversed": t.names.reversed()})
 	if err != nil {

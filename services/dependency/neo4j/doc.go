@@ -27,4 +27,7 @@
 //
 // Names cannot be parameters in Cypher. They are quoted in one place, names.go; everything else is a parameter, and the
 // text of a statement does not depend on how many records it carries.
+//
+// A key is looked up with a hint to seek in its index. Without one the planner, which learns the size of an index long
+// after it was filled, may read the whole of it for each key: of some thousand keys it does not come to an end.
 package neo4j

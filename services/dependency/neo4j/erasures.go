@@ -16,7 +16,7 @@ func (t *tx) Erasures(ctx context.Context, keys []dependency.ErasureKey) (map[de
 		return found, nil
 	}
 	records, err := t.read(ctx, "read erasures",
-		"UNWIND $keys AS key MATCH (e:Erasure {deletion: key[0], asset: key[1]}) RETURN e", params{"keys": pairs(keys)})
+		"UNWIND $keys AS key MATCH (e:Erasure {deletion: key[0], asset: key[1]}) USING INDEX SEEK e:Erasure(deletion, asset) RETURN e", params{"keys": pairs(keys)})
 	if err != nil {
 		return nil, err
 	}

@@ -19,12 +19,12 @@ func (t *tx) Incoming(ctx context.Context, to string, types []string, after depe
 	}
 	pattern, condition := t.names.pattern(types)
 	records, err := t.read(ctx, "read incoming links", fmt.Sprintf(`
-		MATCH (t:<asset> {<id>: $to})
+		MATCH (t:<asset> {<id>: $to}) USING INDEX SEEK t:<asset>(<id>)
 		MATCH %s WHERE %s AND r.hidden IS NULL
 		WITH DISTINCT s, replace(s.<id>, '\n', '') AS id, type(r) AS type, replace($from, '\n', '') AS from
 		WHERE id > from OR (id = from AND type > $type)
 		WITH s, id, type ORDER BY id, type LIMIT $limit
-		OPTIONAL MATCH (d:Deletion {id: s.deletion})
+		OPTIONAL MATCH (d:Deletion {id: s.deletion}) USING INDEX SEEK d:Deletion(id)
 		RETURN id, type, s.<kind>, s.<owner>, `+statusOfSource+`, d.status
 		ORDER BY id, type`, pattern, condition),
 		params{"to": to, "from": after.From, "type": after.Type, "limit": orAll(max), "reversed": t.names.reversed()})
@@ -51,7 +51,7 @@ func (t *tx) HiddenLinks(ctx context.Context, targets []string, deletion string)
 	pattern, condition := t.names.pattern(types)
 	records, err := t.read(ctx, "find hidden links", fmt.Sprintf(`
 		UNWIND $targets AS id
-		MATCH (t:<asset> {<id>: id})
+		MATCH (t:<asset> {<id>: id}) USING INDEX SEEK t:<asset>(<id>)
 		MATCH %s WHERE %s AND r.hidden = $deletion
 		RETURN DISTINCT s.<id>, type(r), id`, pattern, condition),
 		params{"targets": inOrder(targets), "deletion": deletion, "reversed": t.names.reversed()})

@@ -19,7 +19,7 @@ func (t *tx) Outgoing(ctx context.Context, ids []string) ([]dependency.Link, err
 	pattern, condition := t.names.pattern(types)
 	records, err := t.read(ctx, "read links", fmt.Sprintf(`
 		UNWIND $ids AS id
-		MATCH (s:<asset> {<id>: id})
+		MATCH (s:<asset> {<id>: id}) USING INDEX SEEK s:<asset>(<id>)
 		MATCH %s WHERE %s
 		RETURN id, type(r), t.<id>, CASE WHEN count(r.hidden) = count(*) THEN min(r.hidden) END`, pattern, condition),
 		params{"ids": inOrder(ids), "reversed": t.names.reversed()})
@@ -35,12 +35,22 @@ func (t *tx) Outgoing(ctx context.Context, ids []string) ([]dependency.Link, err
 
 // SaveLinks creates links or sets whether they are hidden: one statement a link type.
 func (t *tx) SaveLinks(ctx context.Context, links []dependency.Link) error {
-	return t.byType(ctx, "save links", "UNWIND $rows AS row MATCH (s:<asset> {<id>: row.from}) MATCH (t:<asset> {<id>: row.to}) MERGE (s)%s(t) SET r.hidden = row.hidden", links)
+	return t.byType(ctx, "save links", `
+		UNWIND $rows AS row
+		MATCH (s:<asset> {<id>: row.from}) USING INDEX SEEK s:<asset>(<id>)
+		MATCH (t:<asset> {<id>: row.to}) USING INDEX SEEK t:<asset>(<id>)
+		MERGE (s)%s(t) SET r.hidden = row.hidden`, links)
 }
 
 // RemoveLinks removes links: one statement a link type. Both ends are found first, so that the sparser one is searched.
 func (t *tx) RemoveLinks(ctx context.Context, links []dependency.Link) error {
-	return t.byType(ctx, "remove links", "UNWIND $rows AS row MATCH (s:<asset> {<id>: row.from}) MATCH (t:<asset> {<id>: row.to}) MATCH (s)%s(t) DELETE r", links)
+	return t.byType(ctx, "remove links", `
+		UNWIND $rows AS row
+		MATCH (s:<asset> {<id>: row.from}) USING INDEX SEEK s:<asset>(<id>)
+		MATCH (t:<asset> {<id>: row.to}) USING INDEX SEEK t:<asset>(<id>)
+		WITH DISTINCT s, t
+		MATCH (s)%s(t)
+		DELETE r`, links)
 }
 
 // byType runs a statement with the links of each type as its rows. A type that the policy does not have is refused: the
@@ -74,7 +84,8 @@ func (t *tx) Unlink(ctx context.Context, ids []string, limit int) (int, error) {
 	}
 	records, err := t.read(ctx, "unlink", fmt.Sprintf(`
 		UNWIND $ids AS id
-		MATCH (:<asset> {<id>: id})-[r:%s]-(:<asset>)
+		MATCH (n:<asset> {<id>: id}) USING INDEX SEEK n:<asset>(<id>)
+		MATCH (n)-[r:%s]-(:<asset>)
 		WITH DISTINCT r LIMIT $limit
 		DELETE r
 		RETURN count(*)`, alternatives(types)), params{"ids": inOrder(ids), "limit": limit})

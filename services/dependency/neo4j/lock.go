@@ -12,8 +12,8 @@ import (
 // not exist, so that it can be locked before its first asset. (The server locks what is not there, too, by its entry in
 // the unique index; nothing relies on it.)
 const (
-	lockAssets    = "UNWIND $ids AS id MATCH (n:<asset> {<id>: id}) SET n.locked = true REMOVE n.locked"
-	lockDeletions = "UNWIND $ids AS id MATCH (n:Deletion {id: id}) SET n.locked = true REMOVE n.locked"
+	lockAssets    = "UNWIND $ids AS id MATCH (n:<asset> {<id>: id}) USING INDEX SEEK n:<asset>(<id>) SET n.locked = true REMOVE n.locked"
+	lockDeletions = "UNWIND $ids AS id MATCH (n:Deletion {id: id}) USING INDEX SEEK n:Deletion(id) SET n.locked = true REMOVE n.locked"
 	lockOwners    = "UNWIND $ids AS id MERGE (n:OwnerUsage {owner: id}) SET n.locked = true REMOVE n.locked"
 )
 

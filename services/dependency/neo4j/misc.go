@@ -16,7 +16,7 @@ func (t *tx) Usage(ctx context.Context, owners []string) (map[string]dependency.
 		return found, nil
 	}
 	records, err := t.read(ctx, "read usage",
-		"UNWIND $owners AS owner MATCH (o:OwnerUsage {owner: owner}) WHERE o.assets IS NOT NULL RETURN owner, o.assets, o.bytes, o.pending", params{"owners": inOrder(owners)})
+		"UNWIND $owners AS owner MATCH (o:OwnerUsage {owner: owner}) USING INDEX SEEK o:OwnerUsage(owner) WHERE o.assets IS NOT NULL RETURN owner, o.assets, o.bytes, o.pending", params{"owners": inOrder(owners)})
 	for _, r := range records {
 		found[word(r, 0)] = dependency.Usage{Assets: number(r, 1), Bytes: number(r, 2), Pending: number(r, 3)}
 	}
@@ -49,7 +49,7 @@ func (t *tx) Keys(ctx context.Context, keys []dependency.Key) ([]dependency.Key,
 	}
 	records, err := t.read(ctx, "read idempotency keys", `
 		UNWIND range(0, size($keys) - 1) AS i
-		MATCH (k:IdempotencyKey {subject: $keys[i][0], key: $keys[i][1]})
+		MATCH (k:IdempotencyKey {subject: $keys[i][0], key: $keys[i][1]}) USING INDEX SEEK k:IdempotencyKey(subject, key)
 		RETURN i, k.request, k.deletion`, params{"keys": list})
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (t *tx) Places(ctx context.Context, places []string) (map[string]string, er
 		return found, nil
 	}
 	records, err := t.read(ctx, "read places",
-		"UNWIND $places AS place MATCH (p:ClaimedPlace {place: place}) RETURN place, p.asset", params{"places": inOrder(places)})
+		"UNWIND $places AS place MATCH (p:ClaimedPlace {place: place}) USING INDEX SEEK p:ClaimedPlace(place) RETURN place, p.asset", params{"places": inOrder(places)})
 	for _, r := range records {
 		found[word(r, 0)] = word(r, 1)
 	}
@@ -114,12 +114,12 @@ func (t *tx) ReleasePlaces(ctx context.Context, assets []string) error {
 	if len(assets) == 0 {
 		return nil
 	}
-	return t.write(ctx, "release places", "UNWIND $assets AS asset MATCH (p:ClaimedPlace {asset: asset}) DELETE p", params{"assets": inOrder(assets)})
+	return t.write(ctx, "release places", "UNWIND $assets AS asset MATCH (p:ClaimedPlace {asset: asset}) USING INDEX SEEK p:ClaimedPlace(asset) DELETE p", params{"assets": inOrder(assets)})
 }
 
 // Setting reads a value, and remembers when there is none.
 func (t *tx) Setting(ctx context.Context, name string) (string, error) {
-	records, err := t.read(ctx, "read a setting", "MATCH (s:GraphSetting {name: $name}) RETURN s.value", params{"name": name})
+	records, err := t.read(ctx, "read a setting", "MATCH (s:GraphSetting {name: $name}) USING INDEX SEEK s:GraphSetting(name) RETURN s.value", params{"name": name})
 	if err != nil {
 		return "", err
 	}
@@ -148,7 +148,7 @@ func (t *tx) Forget(ctx context.Context, assets, deletions []string) error {
 	}{
 		{"forget trails", "UNWIND $ids AS id MATCH (e:AuditEntry) WHERE e.asset = id AND e.sequence > 0 DELETE e", assets},
 		{"forget erasures", "UNWIND $ids AS id MATCH (e:Erasure) WHERE e.deletion = id AND e.position > -1 DETACH DELETE e", deletions},
-		{"forget deletions", "UNWIND $ids AS id MATCH (d:Deletion {id: id}) DETACH DELETE d", deletions},
+		{"forget deletions", "UNWIND $ids AS id MATCH (d:Deletion {id: id}) USING INDEX SEEK d:Deletion(id) DETACH DELETE d", deletions},
 	} {
 		if len(remove.ids) == 0 {
 			continue

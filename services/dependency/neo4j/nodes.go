@@ -15,7 +15,7 @@ func (t *tx) Nodes(ctx context.Context, ids []string) (map[string]dependency.Nod
 	if len(ids) == 0 {
 		return found, nil
 	}
-	records, err := t.read(ctx, "read nodes", "UNWIND $ids AS id MATCH (n:<asset> {<id>: id}) RETURN n", params{"ids": inOrder(ids)})
+	records, err := t.read(ctx, "read nodes", "UNWIND $ids AS id MATCH (n:<asset> {<id>: id}) USING INDEX SEEK n:<asset>(<id>) RETURN n", params{"ids": inOrder(ids)})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (t *tx) RemoveNodes(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return t.write(ctx, "remove nodes", "UNWIND $ids AS id MATCH (n:<asset> {<id>: id}) WHERE NOT EXISTS { (n)--() } DELETE n", params{"ids": inOrder(ids)})
+	return t.write(ctx, "remove nodes", "UNWIND $ids AS id MATCH (n:<asset> {<id>: id}) USING INDEX SEEK n:<asset>(<id>) WHERE NOT EXISTS { (n)--() } DELETE n", params{"ids": inOrder(ids)})
 }
 
 // ListNodes pages in the order of ids.
@@ -79,7 +79,7 @@ func (t *tx) ListNodes(ctx context.Context, f dependency.NodeFilter) ([]dependen
 		held, index, order = " AND n.<kind> = $kind", "<kind>, <id>", "n.<kind>, n.<id>"
 	}
 	records, err := t.read(ctx, "list nodes", `
-		MATCH (n:<asset>) USING INDEX n:<asset>(`+index+`)
+		MATCH (n:<asset>) USING INDEX SEEK n:<asset>(`+index+`)
 		WHERE n.<id> > $after`+held+` AND ($kind = '' OR n.<kind> = $kind)
 			AND (size($statuses) = 0 OR CASE WHEN n.generation IS NULL THEN 'live' ELSE n.status END IN $statuses)
 		RETURN n ORDER BY `+order+` LIMIT $limit`,

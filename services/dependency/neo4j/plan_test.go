@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +30,9 @@ var scans = []string{
 	"DirectedRelationshipTypeScan", "UndirectedRelationshipTypeScan", "CartesianProduct", "NodeHashJoin",
 }
 
+// wholeIndex is right where what has a property at all is asked for, which is few.
+const wholeIndex = "NodeIndexScan"
+
 func (e *explaining) Run(ctx context.Context, text string, p map[string]any) (neo4j.ResultWithContext, error) {
 	result, err := e.ExplicitTransaction.Run(ctx, "EXPLAIN "+text, p)
 	if err != nil {
@@ -45,9 +49,11 @@ func (e *explaining) Run(ctx context.Context, text string, p map[string]any) (ne
 	return e.ExplicitTransaction.Run(ctx, text, p)
 }
 
+// check refuses scans, but for the product of two single nodes.
 func (e *explaining) check(text string, p neo4j.Plan) {
-	operator := p.Operator()
-	if i := slices.IndexFunc(scans, func(s string) bool { return operator == s+"@neo4j" }); i >= 0 {
+	operator := strings.TrimSuffix(p.Operator(), "@neo4j")
+	one := operator == "CartesianProduct" && !slices.ContainsFunc(p.Children(), func(c neo4j.Plan) bool { return !strings.HasPrefix(c.Operator(), "NodeUniqueIndexSeek") })
+	if slices.Contains(scans, operator) && !one || operator == wholeIndex && !strings.Contains(text, "IS NOT NULL") {
 		e.t.Errorf("%s in the plan of\n%s", operator, text)
 	}
 	for _, child := range p.Children() {
@@ -56,12 +62,19 @@ func (e *explaining) check(text string, p neo4j.Plan) {
 }
 
 // TestEveryStatementIsServedByAnIndex runs every method of a transaction, with every filter, on a graph that has some
-// hundred of everything.
+// hundred of everything, and on one of whose assets the planner knows nothing yet, as after an import: it takes them for
+// none, and none are found as fast by a scan.
 func TestEveryStatementIsServedByAnIndex(t *testing.T) {
+	for label, size := range map[string]int{"Asset": 300, "JustImported": 0} {
+		t.Run(fmt.Sprintf("%s, %d known", label, size), func(t *testing.T) { explainAll(t, label, size) })
+	}
+}
+
+func explainAll(t *testing.T, label string, size int) {
 	a := containers.Neo4j(t)
 	g, err := Open(t.Context(), Config{
 		URI: a.URI, User: a.User, Password: a.Password,
-		Names: policy.Graph{Label: "Asset", ID: "id", Kind: "kind", Owner: "owner"},
+		Names: policy.Graph{Label: label, ID: "id", Kind: "kind", Owner: "owner"},
 		Links: map[string]policy.Link{"USES": {}, "PART": {Reversed: true}},
 	})
 	if err != nil {
@@ -73,7 +86,7 @@ func TestEveryStatementIsServedByAnIndex(t *testing.T) {
 	if err := g.Prepare(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Update(ctx, func(tx dependency.Tx) error { return fill(ctx, tx, 300) }); err != nil {
+	if err := g.Update(ctx, func(tx dependency.Tx) error { return fill(ctx, tx, size) }); err != nil {
 		t.Fatal(err)
 	}
 	s := g.session(ctx)

@@ -79,7 +79,7 @@ func (t *tx) MarkSent(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return t.write(ctx, "mark entries as sent", "UNWIND $ids AS id MATCH (e:AuditEntry {id: id}) REMOVE e:Unsent", params{"ids": inOrder(ids)})
+	return t.write(ctx, "mark entries as sent", "UNWIND $ids AS id MATCH (e:AuditEntry {id: id}) USING INDEX SEEK e:AuditEntry(id) REMOVE e:Unsent", params{"ids": inOrder(ids)})
 }
 
 // MarkUnsent puts a page of entries into the outbox again.
