@@ -165,15 +165,8 @@ func (c canarySeen) good() time.Time {
 }
 
 func (s *Service) readCanary(ctx context.Context, tx Tx) (seen canarySeen, err error) {
-	text, err := tx.Setting(ctx, settingCanary)
-	if err != nil || text == "" {
+	if seen.canary, err = readState[canary](ctx, tx, settingCanary); err != nil || seen.Asset == "" {
 		return seen, err
-	}
-	if err := json.Unmarshal([]byte(text), &seen.canary); err != nil {
-		return seen, fmt.Errorf("read what is kept of the canary: %w", err)
-	}
-	if seen.Asset == "" {
-		return seen, nil
 	}
 	nodes, err := tx.Nodes(ctx, []string{seen.Asset})
 	if err != nil {

@@ -3,7 +3,6 @@ package dependency
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -48,15 +47,9 @@ func (s *Service) NoteStreams(ctx context.Context, commands, events time.Time) e
 }
 
 func (s *Service) knownStreams(ctx context.Context) (known streamsMade, err error) {
-	err = s.graph.View(ctx, func(tx Tx) error {
-		text, err := tx.Setting(ctx, settingStreams)
-		if err != nil || text == "" {
-			return err
-		}
-		if err := json.Unmarshal([]byte(text), &known); err != nil {
-			return fmt.Errorf("read when the streams were made: %w", err)
-		}
-		return nil
+	err = s.graph.View(ctx, func(tx Tx) (err error) {
+		known, err = readState[streamsMade](ctx, tx, settingStreams)
+		return err
 	})
 	return known, err
 }
