@@ -104,13 +104,14 @@ func (s *Store) pageOfUploads(ctx context.Context, place asset.Place, at mark, l
 		return nil, nil, err
 	}
 	c := collector{place: place, limit: maxBatch}
-	listed, err := addUploads([]*collector{&c}, out)
+	places := []*collector{&c}
+	listed, err := addUploads(places, out)
 	if err != nil {
 		return nil, nil, err
 	}
 	var next *marker
 	if aws.ToBool(out.IsTruncated) {
-		n, err := nextUploads(out, listed, marker{at.Key, at.ID})
+		n, err := nextUploads(places, out, listed, marker{at.Key, at.ID})
 		if err == nil && n == (marker{at.Key, at.ID}) {
 			err = errNoProgress
 		}

@@ -184,6 +184,32 @@ func TestManyUnfinishedUploadsAreAborted(t *testing.T) {
 	}
 }
 
+// TestUploadsOfALongerNameAreNotGoneThrough lets a name that begins like ours fill a page, on a store where no marker leads from
+// one page of a key to the next.
+//
+// H-33: what others left unfinished does not keep ours from being seen gone.
+func TestUploadsOfALongerNameAreNotGoneThrough(t *testing.T) {
+	server, v := serviceOn(t)
+	server.Quirks = s3test.Quirks{PageSize: 1, RefusesUploadIDs: true}
+	server.BeginUpload("assets", "icons/ln-1")
+	server.BeginUpload("assets", "icons/ln-10")
+	server.BeginUpload("assets", "icons/ln-10")
+	v.erased("ln-1")
+	v.stored("icons/ln-10 upload", "icons/ln-10 upload")
+}
+
+// TestAPageOfUploadsThatBeginsWithTheLastOneEnds lists where the page behind a key begins with that key, whose uploads fill a page.
+func TestAPageOfUploadsThatBeginsWithTheLastOneEnds(t *testing.T) {
+	server, v := serviceOn(t)
+	server.Quirks = s3test.Quirks{PageSize: 2, RepeatsAtBorders: true}
+	for _, key := range []string{"a/rp-1/1", "a/rp-1/1", "a/rp-1/1", "a/rp-1/2", "a/rp-1/2", "a/rp-1/3"} {
+		server.BeginUpload("assets", key)
+	}
+	objects, bytes := v.erased("rp-1")
+	v.counts("uploads", objects, bytes, 6, 0)
+	v.stored()
+}
+
 // TestManyUnfinishedUploadsAreSeenOnce pages through more of them than an answer holds.
 func TestManyUnfinishedUploadsAreSeenOnce(t *testing.T) {
 	for name, quirks := range map[string]s3test.Quirks{"by the book": {}, "upload ids in markers refused": {RefusesUploadIDs: true}} {

@@ -59,7 +59,7 @@ func (s *Store) uploadsBelow(ctx context.Context, bucket, prefix string, places 
 		if !aws.ToBool(out.IsTruncated) || allFull(places) || passed(places, listed) {
 			return true, nil
 		}
-		next, err := nextUploads(out, listed, at)
+		next, err := nextUploads(places, out, listed, at)
 		if err != nil {
 			return false, err
 		}
@@ -85,14 +85,12 @@ func refusesMarker(err error) bool {
 	return slices.Contains([]string{"InvalidArgument", "NoSuchUpload"}, code(err))
 }
 
-// nextUploads is where a listing goes on: behind the last key but one of the page, so that the uploads of the last key come
-// again, all of them. Only within a key that fills a page it goes by upload ids: versitygw 1.8 refuses its own.
-func nextUploads(out *s3.ListMultipartUploadsOutput, listed []marker, at marker) (marker, error) {
-	if n := beforeLastKey(listed); n > 0 {
-		next := marker{key: listed[n-1].key}
-		if next.key > at.key || next.key == at.key && at.id != "" {
-			return next, nil
-		}
+// nextUploads is where a listing goes on: behind what was seen for good. Only from a key of ours that fills a page on it goes by
+// upload ids, as versitygw 1.8 refuses its own; and from then on to the end, as there are stores whose page behind a key begins
+// with that key.
+func nextUploads(places []*collector, out *s3.ListMultipartUploadsOutput, listed []marker, at marker) (marker, error) {
+	if n := seenForGood(places, listed); n > 0 && at.id == "" && listed[n-1].key > at.key {
+		return marker{key: listed[n-1].key}, nil
 	}
 	var last marker
 	if len(listed) > 0 {
@@ -101,10 +99,27 @@ func nextUploads(out *s3.ListMultipartUploadsOutput, listed []marker, at marker)
 	return markerOf(out.EncodingType, out.NextKeyMarker, out.NextUploadIdMarker, last)
 }
 
+// seenForGood counts the uploads of a page that need not come again: all but those of its last key, of which the next page may
+// hold more; and those, too, if the key is none of ours. 0 where they are not in order.
+func seenForGood(places []*collector, listed []marker) int {
+	if !ordered(listed) {
+		return 0
+	}
+	last := listed[len(listed)-1].key
+	if slices.ContainsFunc(places, func(c *collector) bool { return holds(c.place, last) }) {
+		return beforeLastKey(listed)
+	}
+	return len(listed)
+}
+
+func byKey(a, b marker) int { return strings.Compare(a.key, b.key) }
+
+// ordered tells whether the uploads of a page are in the order of their keys; nothing is not.
+func ordered(listed []marker) bool { return len(listed) > 0 && slices.IsSortedFunc(listed, byKey) }
+
 // beforeLastKey counts the uploads of a page that come before those of its last key; 0 where they are not in order.
 func beforeLastKey(listed []marker) int {
-	byKey := func(a, b marker) int { return strings.Compare(a.key, b.key) }
-	if len(listed) == 0 || !slices.IsSortedFunc(listed, byKey) {
+	if !ordered(listed) {
 		return 0
 	}
 	n, _ := slices.BinarySearchFunc(listed, listed[len(listed)-1], byKey)
