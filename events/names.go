@@ -1,7 +1,8 @@
 package events
 
 import (
-	"fmt"
+	"errors"
+	"regexp"
 	"strings"
 )
 
@@ -15,15 +16,13 @@ type Names struct {
 	Namespace string
 }
 
-// CheckNamespace says what is wrong with a namespace; nil when it may be used: 1 to 32 lower-case letters, digits and '-'.
+// namespacePattern is what subjects, streams, consumers and collections all take as the beginning of their names.
+var namespacePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
+
+// CheckNamespace says what a namespace is made of, when this is none; nil when it may be used.
 func CheckNamespace(namespace string) error {
-	if len(namespace) == 0 || len(namespace) > 32 {
-		return fmt.Errorf("namespace %q: must have 1 to 32 characters", namespace)
-	}
-	for _, r := range namespace {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' {
-			return fmt.Errorf("namespace %q: only lower-case letters, digits and '-' may be used, not %q", namespace, r)
-		}
+	if !namespacePattern.MatchString(namespace) {
+		return errors.New("write 1 to 32 lower-case letters, digits and -, with no - at either end")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func TestNamespacesThatWouldBreakNamesAreRefused(t *testing.T) {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
-	for _, bad := range []string{"", "A", "a.b", "a_b", "a b", "*", ">", "ü", "a\n", strings.Repeat("x", 33)} {
+	for _, bad := range []string{"", "A", "a.b", "a_b", "a b", "*", ">", "ü", "a\n", "-a", "a-", strings.Repeat("x", 33)} {
 		if err := events.CheckNamespace(bad); err == nil {
 			t.Errorf("%q: want a refusal", bad)
 		}

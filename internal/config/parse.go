@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,9 +18,6 @@ import (
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/auth"
 )
-
-// namespacePattern is what subjects, stream names and collection names all take.
-var namespacePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`)
 
 func parseListen(v string) (string, error) {
 	_, port, err := net.SplitHostPort(v)
@@ -34,12 +30,7 @@ func parseListen(v string) (string, error) {
 	return v, nil
 }
 
-func parseNamespace(v string) (string, error) {
-	if !namespacePattern.MatchString(v) {
-		return "", errors.New("write 1 to 32 lower-case letters, digits and -, with no - at either end")
-	}
-	return v, nil
-}
+func parseNamespace(v string) (string, error) { return v, events.CheckNamespace(v) }
 
 func secret(v string) (Secret, error) { return Secret(v), nil }
 

@@ -42,22 +42,17 @@ func (c Caller) ownerFor(named string) (string, error) {
 	return named, nil
 }
 
-// at names the field of a refusal that was found deeper down.
-func at(err error, field string) error {
-	if p := problem.As(err); p != nil && p.Field == "" {
-		return p.At(field)
+// seenBy gives the assets that exist for a caller; others count, but are not named.
+func seenBy(ctx context.Context, tx Tx, by Caller, ids []string) ([]string, error) {
+	if by.Operator {
+		return ids, nil
 	}
-	return err
-}
-
-func assetNotFound(id string) error {
-	return problem.New(problem.NotFound, "there is no asset %q", id)
-}
-
-func deletionNotFound(id string) error {
-	return problem.New(problem.NotFound, "there is no deletion %q", id)
-}
-
-func linkTargetNotFound(id string) error {
-	return problem.New(problem.LinkTargetNotFound, "there is no asset %q to link to; create it first", id)
+	nodes, err := tx.Nodes(ctx, ids)
+	seen := []string{}
+	for _, id := range ids {
+		if n, ok := nodes[id]; ok && by.sees(n.Owner) {
+			seen = append(seen, id)
+		}
+	}
+	return seen, err
 }

@@ -61,7 +61,7 @@ func (x *Explanation) sayHeld(c circumstances) {
 	if more := len(c.held) - 1; more > 0 {
 		x.WaitsFor = fmt.Sprintf("the legal holds on %q and %d more of its assets; it stays scheduled until all are released", c.held[0], more)
 	}
-	for _, id := range c.held[:min(len(c.held), dependantsShown)] {
+	for _, id := range c.held[:min(len(c.held), namesShown)] {
 		x.MayDo = append(x.MayDo, "tombstone release "+shellWord(id))
 	}
 	x.MayDo = append(x.MayDo, c.d.mayCancel()...)

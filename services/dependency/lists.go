@@ -35,3 +35,16 @@ func quoteAll(names []string) string {
 	}
 	return strings.Join(quoted, ", ")
 }
+
+// quoteSome lists the first ids for a sentence.
+func quoteSome(ids []string, total int) string {
+	const few = 3
+	if len(ids) > few {
+		ids = ids[:few]
+	}
+	list := quoteAll(ids)
+	if total > len(ids) {
+		list += ", …"
+	}
+	return strings.TrimSpace(list)
+}

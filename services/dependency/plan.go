@@ -86,7 +86,7 @@ func (s *Service) planClosure(ctx context.Context, by Caller, id string, withDep
 			return err
 		}
 		all := distinct(keysOf(c.blockers))
-		c.named, err = seenBy(ctx, tx, by, all[:min(len(all), dependantsShown)])
+		c.named, err = seenBy(ctx, tx, by, all[:min(len(all), namesShown)])
 		return err
 	})
 	return c, err
@@ -110,7 +110,7 @@ func (c *closure) plan() Plan {
 	for _, id := range c.named {
 		p.Blockers = append(p.Blockers, Blocker{Type: c.blockers[id], Asset: id})
 	}
-	p.Blockers = p.Blockers[:min(len(p.Blockers), dependantsShown)]
+	p.Blockers = p.Blockers[:min(len(p.Blockers), namesShown)]
 	for _, l := range c.hide {
 		p.Links = append(p.Links, PlannedLink{From: l.From, Type: l.Type, To: l.To})
 	}

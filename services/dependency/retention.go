@@ -107,7 +107,7 @@ func (s *Service) exceedsShare(ctx context.Context, candidates map[string]int) (
 		if live < enough {
 			over = append(over, OwnerShare{owner, candidates[owner], live})
 		}
-		if len(over) == dependantsShown {
+		if len(over) == namesShown {
 			break
 		}
 	}

@@ -100,7 +100,7 @@ func (s *stays) why(root string) error {
 		maps.Copy(blockers, s.blockers[id])
 	}
 	first := slices.Sorted(maps.Keys(blockers))
-	return hasDependants(root, Dependants{First: first[:min(len(first), dependantsShown)], Total: len(first)})
+	return hasDependants(root, Dependants{First: first[:min(len(first), namesShown)], Total: len(first)})
 }
 
 // reach gives all that edges lead to, the beginning included.

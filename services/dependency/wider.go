@@ -77,7 +77,7 @@ func (w *acceptWorld) refuseClosure(ctx context.Context, by Caller, c *closure) 
 	}
 	if len(c.blockers) > 0 {
 		all := distinct(keysOf(c.blockers))
-		first, err := seenBy(ctx, w.tx, by, all[:min(len(all), dependantsShown)])
+		first, err := seenBy(ctx, w.tx, by, all[:min(len(all), namesShown)])
 		if err != nil {
 			return err
 		}
