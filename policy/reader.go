@@ -77,7 +77,7 @@ func (r *reader) fields(n ast.Node, what string, known ...field) {
 				return
 			}
 		}
-		if near := nearest(name, names); near != "" {
+		if near := Nearest(name, names); near != "" {
 			r.fault(key, "unknown field %q in %s; write %q", name, what, near)
 			return
 		}

@@ -50,8 +50,8 @@ func TestDurationText(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	names := []string{"default_ttl", "max_ttl", "margin"}
-	for written, want := range map[string]string{"max_tll": "max_ttl", "maxttl": "max_ttl", "margins": "margin", "lifetime": "", "": "", "default": ""} {
-		if got := nearest(written, names); got != want {
+	for written, want := range map[string]string{"max_tll": "max_ttl", "maxttl": "max_ttl", "margins": "margin", "lifetime": "", "amrgin": "margin", "magrni": "margin", "": "", "default": ""} {
+		if got := Nearest(written, names); got != want {
 			t.Errorf("%q: want %q, got %q", written, want, got)
 		}
 	}

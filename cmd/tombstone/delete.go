@@ -150,7 +150,7 @@ func (c *deleteCmd) await(p *program, api *client.Client, running []dependency.D
 	done()
 	for _, d := range running {
 		if unfinished(d) {
-			p.complain("%s: deletion %s is still %s; it goes on", d.Root, d.ID, d.Status)
+			p.complain("%s: deletion %s is still %s and goes on; tombstone explain %s tells what it waits for", d.Root, d.ID, d.Status, d.ID)
 			late = true
 		}
 		_ = c.finish(p, nil, func() { printDeletion(p, d) })

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 
@@ -71,7 +72,11 @@ func (c *devCmd) show(ctx context.Context, p *program, d app.Running) error {
 	if err != nil {
 		return err
 	}
-	screen := demo.NewScreen(p.out)
+	var bar io.Writer
+	if p.watched {
+		bar = p.err
+	}
+	screen := demo.NewScreen(p.out, bar)
 	show := demo.Demo{API: api, Objects: d.Objects, Policy: d.Policy, Screen: screen, Seed: 1}
 	if err := show.Run(ctx); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/tombstone-project/tombstone/internal/config"
 )
@@ -40,7 +41,17 @@ func (f commonFlags) load(more map[string]string) (config.Config, error) {
 	for name, value := range more {
 		flags[name] = value
 	}
-	return config.Load(config.Sources{Flags: flags, LookupEnv: os.LookupEnv, File: f.Config})
+	return config.Load(config.Sources{Flags: flags, LookupEnv: os.LookupEnv, EnvNames: envNames(), File: f.Config})
+}
+
+// envNames are the names of all variables of the environment.
+func envNames() []string {
+	var names []string
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		names = append(names, name)
+	}
+	return names
 }
 
 // newLogger writes JSON, one line an event.

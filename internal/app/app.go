@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -65,9 +64,9 @@ func Serve(ctx context.Context, cfg config.Config, role Role, info Info, log *sl
 	if p, err = namespaced(cfg, p); err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", cfg.Listen)
+	listener, err := listenHTTP(cfg.Listen)
 	if err != nil {
-		return fmt.Errorf("TOMBSTONE_LISTEN: %w", err)
+		return err
 	}
 	secured, err := secure(listener, cfg.TLSCert, cfg.TLSKey, log)
 	if err != nil {

@@ -32,7 +32,7 @@ func (p *process) openStores(ctx context.Context, b *bus, keys blobKeys) (asset.
 		defer cancel()
 		return documents.Close(last)
 	})
-	blobs, err := s3.Open(ctx, s3.Config{Endpoint: p.cfg.BlobsEndpoint, Region: p.cfg.BlobsRegion, AccessKey: keys.access, SecretKey: keys.secret, Roots: p.roots})
+	blobs, err := s3.Open(ctx, s3.Config{Endpoint: p.cfg.BlobsEndpoint, Region: p.cfg.BlobsRegion, AccessKey: keys.access, SecretKey: keys.secret, Log: p.log, Roots: p.roots})
 	if err != nil {
 		return asset.Config{}, err
 	}

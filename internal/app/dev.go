@@ -90,9 +90,9 @@ func Dev(ctx context.Context, o DevOptions) (err error) {
 
 // listen takes the address of HTTP. Where it is taken, a process on the same folder is the likely holder, and named first.
 func listen(address, dir string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
+	listener, err := listenHTTP(address)
 	if err != nil {
-		return nil, cmp.Or(devstack.InUse(dir), fmt.Errorf("TOMBSTONE_LISTEN: %w", err))
+		return nil, cmp.Or(devstack.InUse(dir), err)
 	}
 	return listener, nil
 }
@@ -143,19 +143,20 @@ func runDev(ctx context.Context, o DevOptions, p *policy.Policy, stack *devstack
 	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // one of a killed process
 		return err
 	}
-	proc.part("ready", func(ctx context.Context) error {
-		if !proc.awaitReady(ctx) {
+	proc.part("ready", func(part context.Context) error {
+		if !proc.awaitReady(part) {
 			return nil
 		}
 		if err := writeAddresses(file, addresses); err != nil {
 			return err
 		}
 		if o.Ready != nil {
-			if err := o.Ready(ctx, Running{Addresses: addresses, Policy: p, Objects: proc.blobs}); err != nil && ctx.Err() == nil {
+			err := o.Ready(part, Running{Addresses: addresses, Policy: p, Objects: proc.blobs})
+			if err != nil && ctx.Err() == nil && part.Err() == nil { // after an interrupt it fails because of that
 				return err
 			}
 		}
-		<-ctx.Done()
+		<-part.Done()
 		return nil
 	})
 	return proc.run(ctx, listener)

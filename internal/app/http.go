@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -18,6 +20,18 @@ import (
 
 // drainTime is how long requests in hand may go on when the process stops.
 const drainTime = 5 * time.Second
+
+// listenHTTP takes the address of TOMBSTONE_LISTEN.
+func listenHTTP(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	switch {
+	case err == nil:
+		return listener, nil
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("TOMBSTONE_LISTEN: another process listens on %s: end it, or write another address, with --listen or here", address)
+	}
+	return nil, fmt.Errorf("TOMBSTONE_LISTEN: %w", err)
+}
 
 // handler makes the API of the services that this process runs.
 func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http.Handler, error) {

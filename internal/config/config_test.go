@@ -177,10 +177,11 @@ func TestAllFaultsAreTold(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"TOMBSTONE_LISTEN: [a]\n": ":1:19: write a plain value",
-		"TOMBSTONE_LISTN: a\n":    ":1:1: there is no setting TOMBSTONE_LISTN",
-		"\nTOMBSTONE_TOKEN: a\n":  ":2:1: there is no setting TOMBSTONE_TOKEN",
-		"- a\n":                   "not a mapping",
+		"TOMBSTONE_LISTEN: [a]\n":                    ":1:19: write a plain value",
+		"TOMBSTONE_LISTN: a\n":                       ":1:1: there is no setting TOMBSTONE_LISTN: write the name of one, like TOMBSTONE_LISTEN",
+		"TOMBSTONE_AUHT: none\n":                     "like TOMBSTONE_AUTH",
+		"\nTOMBSTONE_TOKEN: a\n":                     ":2:1: there is no setting TOMBSTONE_TOKEN",
+		"- a\n":                                      "not a mapping",
 		"TOMBSTONE_LISTEN: a\nTOMBSTONE_LISTEN: b\n": ":2:1:",
 		"TOMBSTONE_LISTEN: {\n":                      ":1:",
 	} {
@@ -191,6 +192,27 @@ func TestBadFiles(t *testing.T) {
 	}
 	if _, err := Load(Sources{LookupEnv: env(), File: "/no/such/file"}); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
 		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestNamesThatAreAlmostASettingAreRefused(t *testing.T) {
+	for name, want := range map[string]string{
+		"TOMBSTONE_NAMESPCE": "TOMBSTONE_NAMESPACE", "TOMBSTONE_AUHT": "TOMBSTONE_AUTH", "TOMBSTONE_NATS_URI": "TOMBSTONE_NATS_URL",
+		"TOMBSTONE_GRAPH_PASWORD_FILE": "TOMBSTONE_GRAPH_PASSWORD_FILE",
+	} {
+		_, err := Load(Sources{LookupEnv: env(), EnvNames: []string{"HOME", name}})
+		if err == nil || !strings.Contains(err.Error(), "there is no setting "+name+": write "+want+",") {
+			t.Errorf("%s: expected a line with %s, got %v", name, want, err)
+		}
+	}
+	others := []string{ // what Kubernetes gives for a service named tombstone, what other commands and the tests read
+		"TOMBSTONE_PORT", "TOMBSTONE_SERVICE_HOST", "TOMBSTONE_SERVICE_PORT", "TOMBSTONE_SERVICE_PORT_HTTP", "TOMBSTONE_PORT_8080_TCP",
+		"TOMBSTONE_PORT_8080_TCP_ADDR", "TOMBSTONE_PORT_8080_TCP_PROTO", "TOMBSTONE_ASSET_SERVICE_HOST", "TOMBSTONE_DEPENDENCY_PORT",
+		"TOMBSTONE_URL", "TOMBSTONE_TOKEN", "TOMBSTONE_TOKEN_FILE", "TOMBSTONE_IMAGE", "TOMBSTONE_CLUSTER", "TOMBSTONE_SOAK", "TOMBSTONE_SEED",
+		"TOMBSTONE_BIN", "TOMBSTONE_TEST_MONGO_IMAGE", "TOMBSTONE_NAMESPACE", "TOMBSTONE_RECEIPT_KEY_FILE", "LISTN", "TOMBSTONE",
+	}
+	if _, err := Load(Sources{LookupEnv: env(), EnvNames: others}); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -45,7 +46,7 @@ func readFile(name string) (map[string]string, error) {
 	for _, node := range all.nodes {
 		key := node.Key.String()
 		if !known[key] {
-			return nil, yamlfile.Fault(name, node.Key, "there is no setting %s: write the name of one, like %sLISTEN", key, prefix)
+			return nil, yamlfile.Fault(name, node.Key, "there is no setting %s: write the name of one, like %s", key, cmp.Or(nearest(key, known), prefix+"LISTEN"))
 		}
 		value, err := scalar(name, node.Value)
 		if err != nil {

@@ -19,6 +19,8 @@ type Sources struct {
 	Flags map[string]string
 	// LookupEnv is os.LookupEnv; empty values count as not given.
 	LookupEnv func(string) (string, bool)
+	// EnvNames are the names of all variables of the environment.
+	EnvNames []string
 	// File is the YAML file of --config.
 	File string
 }
@@ -41,7 +43,7 @@ func Load(s Sources) (Config, error) {
 		{"in the environment", func(name string) string { v, _ := s.LookupEnv(name); return v }},
 		{"in " + s.File, func(name string) string { return file[name] }},
 	}
-	var faults []error
+	faults := misspelt(s.EnvNames)
 	for _, row := range settings() {
 		value, err := find(row, layers)
 		if err == nil && value != "" {

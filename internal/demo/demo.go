@@ -36,15 +36,20 @@ type Demo struct {
 	Seed    uint64
 }
 
-// Run loads the library and deletes some of it. A library that is there already, from a run before on the same data
-// folder, is left as it is and nothing is deleted.
+// outermost is the asset that nothing needs, so the first that goes.
+const outermost = "clearing"
+
+// Run loads the library and deletes some of it. After a run on the same data folder that came as far as the first deletion,
+// the library is left as it is and nothing is deleted; one that ended while it was loading is loaded again.
 func (d *Demo) Run(ctx context.Context) error {
-	library := mesh.Library(d.Seed)
-	if _, err := d.API.Asset(ctx, library[0].ID); err == nil {
+	switch first, err := d.API.Asset(ctx, outermost); {
+	case err == nil && first.Status != dependency.Live:
 		d.Screen.Say("The mesh library is here already, from an earlier run; nothing is loaded or deleted.")
 		return nil
+	case err != nil && !isNotFound(err):
+		return fmt.Errorf("look for the mesh library: %w", err)
 	}
-	if err := d.load(ctx, library); err != nil {
+	if err := d.load(ctx, mesh.Library(d.Seed)); err != nil {
 		return fmt.Errorf("load the mesh library: %w", err)
 	}
 	d.Screen.Say("")
@@ -54,7 +59,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	}
 	// From the outside in: once nothing needs an asset any more, it may go.
 	for _, step := range []struct{ id, why string }{
-		{"clearing", "the scene, which nothing needs"},
+		{outermost, "the scene, which nothing needs"},
 		{"oak", "the mesh that only this scene used"},
 		{"fern", "another one"},
 		{"forest-floor", "and its material"},
@@ -66,6 +71,11 @@ func (d *Demo) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func isNotFound(err error) bool {
+	p := problem.As(err)
+	return p != nil && p.Name == problem.NotFound
 }
 
 // load creates every asset with its document and its objects.

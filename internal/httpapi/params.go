@@ -35,10 +35,10 @@ func checkID(field, id string) error {
 // deletionID is a path parameter that can only name something when it is a UUID.
 type deletionID string
 
-// Resolve answers like for an unknown deletion.
+// Resolve answers like for an unknown deletion, and says what is meant: mostly it is the id of an asset.
 func (id *deletionID) Resolve(huma.Context, *huma.PathBuffer) []error {
 	if !isUUID(string(*id)) {
-		return []error{problem.New(problem.NotFound, "there is no deletion %q", string(*id))}
+		return []error{problem.New(problem.NotFound, "there is no deletion %q: a deletion's id is a UUID, and GET /v1/assets/{id} or `tombstone status ID` tells that of an asset", string(*id))}
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ const FieldGeneration = "generation"
 // ErrEmptyKey refuses a document or an object without a key: it could mean everything.
 var ErrEmptyKey = errors.New("empty key")
 
-// ErrBadPlace refuses a Place that is not exactly one key, or one prefix that ends in "/".
+// ErrBadPlace refuses a Place that is not exactly one key, or one prefix that ends in "/"; Place.Check gives it.
 var ErrBadPlace = errors.New("a place is one key, or one prefix that ends in a slash")
 
 // ErrNoVersion refuses to delete by key alone in a bucket that keeps versions.
@@ -115,7 +115,8 @@ type KeptDocument struct {
 	Generation string // empty for an adopted document
 }
 
-// Place is a set of object keys in one bucket: all below Prefix, or Key alone. Exactly one of both is set.
+// Place is a set of object keys in one bucket: all below Prefix, or Key alone. Exactly one of both is set. Adapters hold each
+// place that they are given to Check before they send anything, or to CheckShelf where a page may be of more.
 type Place struct {
 	Bucket string
 	Prefix string
@@ -145,7 +146,8 @@ type Listing struct {
 
 // Blobs is the object store. Errors say which bucket; a missing bucket is a *Blocked (ReasonBucketMissing), never an
 // empty listing; so are refused access, expired credentials, clock skew and object locks, by the reasons of this package.
-// A bad place, or a bucket that fails, never fails its neighbours.
+// A bad place, or a bucket that fails, never fails its neighbours; when the context has ended, every entry is an error and
+// nothing was deleted after that. A store that keeps no versions, delete markers or unfinished uploads lists none.
 type Blobs interface {
 	// List looks afresh at each place, from its start, and gives up to limit versions of each (markers and uploads count),
 	// each once. Listings and errs have one entry a place. Neighbouring places of one bucket may share calls.
@@ -154,14 +156,15 @@ type Blobs interface {
 	// 10 at least: those after a mark, which an earlier page gave as its next; "" begins, and an empty next ends. A page may
 	// be empty and have a next one. The pages of a place are not one moment; what stays there meanwhile is told once.
 	Page(ctx context.Context, place Place, mark string, limit int) (versions []Version, next string, err error)
-	// Delete removes exactly these versions of one bucket (and aborts the uploads among them), never by key alone where
-	// the bucket has versions (ErrNoVersion). What is not there any more is a success. errs has one entry a version. Any
+	// Delete removes exactly these versions of one bucket (and aborts the uploads among them, each by its own id), never by key
+	// alone where the bucket has versions, suspended ones too, nor an upload without its id (ErrNoVersion); without a key
+	// ErrEmptyKey. What is not there any more is a success. errs has one entry a version. Any
 	// number of versions may be given. Governance-mode retention keeps a version unless its GovernanceBypass is set, and the
 	// store lets us; compliance mode and legal holds always do.
 	Delete(ctx context.Context, bucket string, versions []Version) (errs []error)
 	// Mode tells how the bucket keeps versions.
 	Mode(ctx context.Context, bucket string) (BucketMode, error)
-	// Put writes one object (tests, the demo).
+	// Put writes one object of size bytes (tests, the demo). Without a key: ErrEmptyKey.
 	Put(ctx context.Context, bucket, key string, body io.Reader, size int64) error
 	// Ping tells whether the store answers.
 	Ping(ctx context.Context) error

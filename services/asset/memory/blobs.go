@@ -179,6 +179,9 @@ func (b *Blobs) Mode(ctx context.Context, name string) (mode asset.BucketMode, e
 
 // Put writes one object.
 func (b *Blobs) Put(ctx context.Context, name, key string, body io.Reader, size int64) error {
+	if key == "" {
+		return asset.ErrEmptyKey
+	}
 	content, err := io.ReadAll(body)
 	if err != nil {
 		return fmt.Errorf("read the body: %w", err)

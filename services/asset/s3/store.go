@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/tombstone-project/tombstone/services/asset"
 )
@@ -33,6 +35,8 @@ type Config struct {
 	// AccessKey and SecretKey; both empty: the SDK's usual chain.
 	AccessKey string
 	SecretKey string
+	// Log gets the warnings of the SDK; nil: they are dropped.
+	Log *slog.Logger
 	// Roots are trusted by https; nil: the system's.
 	Roots *x509.CertPool
 	// Timeout of one request, its answer and its repeats included; default 20s: less than what its caller waits, so that a
@@ -67,7 +71,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if (c.AccessKey == "") != (c.SecretKey == "") {
 		return nil, errors.New("blobs: access key and secret key belong together; one is missing")
 	}
-	load := []func(*config.LoadOptions) error{config.WithRegion(c.Region)}
+	load := []func(*config.LoadOptions) error{config.WithRegion(c.Region), config.WithLogger(sdkLog(c.Log))}
 	if c.AccessKey != "" {
 		load = append(load, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey, "")))
 	}
@@ -91,6 +95,16 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		return nil, errors.New("TOMBSTONE_BLOBS_REGION is not set: write the region of the buckets (or AWS_REGION), or TOMBSTONE_BLOBS_ENDPOINT for another store than AWS")
 	}
 	return s, nil
+}
+
+// sdkLog keeps what the SDK says in our log; by itself it writes lines of its own form to standard error.
+func sdkLog(log *slog.Logger) logging.Logger {
+	if log == nil {
+		return logging.Nop{}
+	}
+	return logging.LoggerFunc(func(_ logging.Classification, format string, args ...any) {
+		log.Warn("object store: " + fmt.Sprintf(format, args...))
+	})
 }
 
 // newHTTPClient gives up on a store that takes no connection, soon; requests have a timeout of their own. It follows only

@@ -69,6 +69,7 @@ func TestBlobs(t *testing.T, open func(t *testing.T) BlobStore) {
 	run("a repeat, and what was never there, is a success", blobRepeat)
 	run("unfinished uploads are aborted", blobUploads)
 	run("never by key alone in a bucket with versions", blobNoVersion)
+	run("nothing is written without a key", blobNoKey)
 	run("a bucket without versions is emptied", blobUnversioned)
 	run("keys are taken literally", blobKeys)
 	run("any number of versions in one call", blobDeleteMany)

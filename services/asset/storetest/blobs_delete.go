@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/tombstone-project/tombstone/services/asset"
 )
@@ -63,6 +65,14 @@ func blobUploads(b blobs) {
 	b.BeginUpload(b.t, b.bucket, "q/u")
 	b.put(b.bucket, "p/u", "object")
 	b.has(below(b.bucket, "p/"), "p/u 6", "p/u upload", "p/u upload")
+	b.erase(b.bucket, asset.Version{Key: "p/u", ID: b.BeginUpload(b.t, b.bucket, "p/u"), Upload: true}) // the last begun, and no other
+	left := 0
+	for _, v := range b.list(below(b.bucket, "p/")) {
+		if v.Upload && ids[v.ID] {
+			left++
+		}
+	}
+	same(b.t, "uploads left", left, 2)
 	for _, v := range b.list(below(b.bucket, "p/")) {
 		if v.Upload {
 			same(b.t, "upload id known", ids[v.ID], true)
@@ -81,7 +91,7 @@ func blobNoVersion(b blobs) {
 	b.put(b.bucket, "p/a", "1")
 	b.put(b.bucket, "p/b", "1")
 	good := b.list(exactly(b.bucket, "p/b"))[0]
-	errs := b.Blobs.Delete(b.ctx, b.bucket, []asset.Version{{Key: "p/a"}, {ID: good.ID}, good})
+	errs := b.Blobs.Delete(b.ctx, b.bucket, []asset.Version{{Key: "p/a"}, {ID: good.ID}, good, {Key: "p/u", Upload: true}})
 	if !errors.Is(errs[0], asset.ErrNoVersion) {
 		b.t.Errorf("without a version id: %v, want %v", errs[0], asset.ErrNoVersion)
 	}
@@ -89,7 +99,18 @@ func blobNoVersion(b blobs) {
 		b.t.Errorf("without a key: %v, want %v", errs[1], asset.ErrEmptyKey)
 	}
 	ok(b.t, "neighbour", errs[2])
+	if !errors.Is(errs[3], asset.ErrNoVersion) {
+		b.t.Errorf("an upload without its id: %v, want %v", errs[3], asset.ErrNoVersion)
+	}
 	b.has(below(b.bucket, "p/"), "p/a 1") // and no marker
+}
+
+// blobNoKey writes under no key: on a store that speaks HTTP this would be a request about the bucket.
+func blobNoKey(b blobs) {
+	if err := b.Blobs.Put(b.ctx, b.bucket, "", strings.NewReader("x"), 1); !errors.Is(err, asset.ErrEmptyKey) {
+		b.t.Errorf("put without a key: %v, want %v", err, asset.ErrEmptyKey)
+	}
+	same(b.t, "whole bucket", len(b.pages(asset.Place{Bucket: b.bucket}, 10, nothing)), 0)
 }
 
 func blobUnversioned(b blobs) {
@@ -116,6 +137,9 @@ func blobSuspended(b blobs) {
 	b.put(b.bucket, "p/b", "55555")
 	b.DeleteCurrent(b.t, b.bucket, "p/b")
 	b.has(below(b.bucket, "p/"), "p/a 1", "p/a 2", "p/a 4", "p/b marker")
+	if errs := b.Blobs.Delete(b.ctx, b.bucket, []asset.Version{{Key: "p/a"}}); !errors.Is(errs[0], asset.ErrNoVersion) {
+		b.t.Errorf("without a version id: %v, want %v", errs[0], asset.ErrNoVersion)
+	}
 	b.erase(b.bucket, b.list(below(b.bucket, "p/"))...)
 	b.has(below(b.bucket, "p/"))
 }
@@ -147,6 +171,8 @@ func blobMissingBucket(b blobs) {
 	blocked(b.t, "abort", errs[1], asset.ReasonBucketMissing)
 	_, err := b.Blobs.Mode(b.ctx, missing)
 	blocked(b.t, "mode", err, asset.ReasonBucketMissing)
+	err = b.Blobs.Put(b.ctx, missing, "p/a", strings.NewReader("x"), 1)
+	blocked(b.t, "put", err, asset.ReasonBucketMissing)
 }
 
 func blobLocked(b blobs) {
@@ -155,6 +181,9 @@ func blobLocked(b blobs) {
 	locked, free := b.list(exactly(bucket, key)), b.list(exactly(bucket, "free"))
 	errs := b.Blobs.Delete(b.ctx, bucket, append(locked, free...))
 	blocked(b.t, "delete", errs[0], asset.ReasonObjectLocked)
+	if obstacle := asset.AsBlocked(errs[0]); obstacle != nil && !obstacle.Until.IsZero() && obstacle.Until.Before(time.Now()) {
+		b.t.Errorf("the lock ends at %v, which has passed", obstacle.Until)
+	}
 	ok(b.t, "neighbour", errs[1])
 	same(b.t, "what stays", len(b.list(exactly(bucket, key))), 1)
 	mode, err := b.Blobs.Mode(b.ctx, bucket)

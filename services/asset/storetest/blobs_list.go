@@ -98,6 +98,11 @@ func blobFresh(b blobs) {
 	b.has(place)
 	b.put(b.bucket, "p/a", "1")
 	b.has(place, "p/a 1")
+	listings, errs := b.Blobs.List(b.ctx, []asset.Place{place}, 10)
+	ok(b.t, "list", errs...)
+	if at := listings[0].At; !at.IsZero() && (time.Until(at) > time.Minute || time.Since(at) > time.Hour) {
+		b.t.Errorf("the store answered at %v, want about now, or no time", at)
+	}
 	b.put(b.bucket, "p/b", "22")
 	b.has(place, "p/a 1", "p/b 2")
 	b.erase(b.bucket, b.list(place)...)

@@ -10,7 +10,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -47,9 +49,25 @@ func Open(path string) (*Graph, error) {
 	closed := make(chan struct{})
 	g := &Graph{db: db, closed: closed, writer: newPool(closed, 1), readers: newPool(closed, readers)}
 	if err := g.connect(); err != nil {
-		return nil, fmt.Errorf("open graph %s: %w", path, errors.Join(err, g.Close(context.Background())))
+		return nil, fmt.Errorf("open graph %s: %w", path, errors.Join(why(path, err), g.Close(context.Background())))
 	}
 	return g, nil
+}
+
+// why tells what is wrong with a path that could not be opened, which the driver does not: the folder is missing, the path is
+// one of a folder, a right is missing. Trying again is of no use for any of them.
+func why(path string, err error) error {
+	if _, missing := os.Stat(filepath.Dir(path)); missing != nil {
+		return fmt.Errorf("make its folder first: %w", missing)
+	}
+	file, refused := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(refused, fs.ErrNotExist) {
+		file, refused = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if refused != nil {
+		return refused
+	}
+	return errors.Join(err, file.Close())
 }
 
 // source is the file with what every connection is set to: FULL and fullfsync make a commit last through a power cut;

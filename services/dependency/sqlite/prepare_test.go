@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -86,4 +87,17 @@ func version(t *testing.T, g *Graph) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+func TestAPathThatCannotBeAFileIsRefusedWithTheReason(t *testing.T) {
+	dir := t.TempDir()
+	for path, want := range map[string]string{
+		filepath.Join(dir, "none", "graph.db"): "make its folder first",
+		dir:                                    "is a directory",
+	} {
+		_, err := Open(path)
+		if err == nil || !strings.Contains(err.Error(), want) || problem.As(err) != nil {
+			t.Errorf("%s: expected an error with %q that is no refusal, got %v", path, want, err)
+		}
+	}
 }
