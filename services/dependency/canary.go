@@ -106,8 +106,8 @@ func (s *Service) askForCanarysDeletion(ctx context.Context, id string) error {
 // it did: node, deletion, and trail.
 func (s *Service) endCanary(ctx context.Context) (c canary, ended bool, err error) {
 	err = s.graph.Update(ctx, func(tx Tx) error {
-		seen, err := s.readCanary(ctx, tx)
-		c, ended = seen.canary, seen.node.ID == "" || seen.node.Status == Deleted
+		seen, locked, err := s.lockCanary(ctx, tx)
+		c, ended = seen.canary, seen.node.ID == "" || locked && seen.node.Status == Deleted
 		if err != nil || !ended {
 			return err
 		}
@@ -125,11 +125,26 @@ func (s *Service) endCanary(ctx context.Context) (c canary, ended bool, err erro
 	return c, ended, err
 }
 
-// forget removes all that the graph knows of a canary, the command of a later look included.
-func (s *Service) forget(ctx context.Context, tx Tx, seen canarySeen) error {
-	if err := tx.Lock(ctx, Locks{Assets: []string{seen.node.ID}, Deletions: []string{seen.node.Deletion}}); err != nil {
-		return err
+// lockCanary reads what to lock, locks it, and reads it again: only that decides. It is not locked when another replica has
+// begun the next canary meanwhile, or asked for the deletion of this one; so it has not ended, either.
+func (s *Service) lockCanary(ctx context.Context, tx Tx) (seen canarySeen, locked bool, err error) {
+	before, err := s.readCanary(ctx, tx)
+	if err != nil || before.node.ID == "" {
+		return before, false, err
 	}
+	locks := Locks{Assets: []string{before.node.ID}}
+	if before.node.Deletion != "" {
+		locks.Deletions = []string{before.node.Deletion}
+	}
+	if err := tx.Lock(ctx, locks); err != nil {
+		return before, false, err
+	}
+	seen, err = s.readCanary(ctx, tx)
+	return seen, seen.node.ID == before.node.ID && seen.node.Deletion == before.node.Deletion, err
+}
+
+// forget removes all that the graph knows of a canary, which is locked, the command of a later look included.
+func (s *Service) forget(ctx context.Context, tx Tx, seen canarySeen) error {
 	flags, err := tx.Commands(ctx, CommandFilter{Deletions: []string{seen.node.Deletion}})
 	if err != nil {
 		return err

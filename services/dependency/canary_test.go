@@ -3,6 +3,7 @@ package dependency_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,13 @@ func newAviary(t *testing.T) *aviary {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close(context.Background()) })
+	return aviaryOn(t, g)
+}
+
+func aviaryOn(t *testing.T, g dependency.Graph) *aviary {
+	t.Helper()
 	a := &aviary{}
+	var err error
 	a.bench = benchWith(t, g, canaries, func(c *dependency.Config) {
 		if c.Policy, err = c.Policy.WithCanary("tombstone"); err != nil {
 			t.Fatal(err)
@@ -173,6 +180,52 @@ func TestACrashOnTheWayLeavesNoSecondCanary(t *testing.T) {
 	list, err := a.Assets(a.ctx, dependency.AssetQuery{})
 	if err != nil || len(a.planted) != 2 || len(list.Items) != 1 || list.Items[0].ID != a.last() {
 		t.Errorf("planted %v; assets: %s, %v", a.planted, pretty(list), err)
+	}
+}
+
+// overtaken is a graph where another replica is done with an asset first: whoever locks it once it is set waits, and the other's
+// transaction is committed before the lock is there.
+type overtaken struct {
+	dependency.Graph
+	asset string
+	by    func(ctx context.Context, tx dependency.Tx) error
+}
+
+func (g *overtaken) Update(ctx context.Context, fn func(dependency.Tx) error) error {
+	return g.Graph.Update(ctx, func(tx dependency.Tx) error { return fn(overtakenTx{tx, g}) })
+}
+
+type overtakenTx struct {
+	dependency.Tx
+	g *overtaken
+}
+
+func (tx overtakenTx) Lock(ctx context.Context, l dependency.Locks) error {
+	if slices.Contains(l.Assets, tx.g.asset) {
+		tx.g.asset = ""
+		if err := tx.g.by(ctx, tx.Tx); err != nil {
+			return err
+		}
+	}
+	return tx.Tx.Lock(ctx, l)
+}
+
+func TestACanaryThatAnotherReplicaHasBegunMeanwhileIsNotForgotten(t *testing.T) {
+	g := &overtaken{Graph: newBench(t).graph}
+	a := aviaryOn(t, g)
+	a.fly()
+	was := a.asset(a.last())
+	a.end()
+	const next = "tombstone-canary-next"
+	g.asset, g.by = was.ID, func(ctx context.Context, tx dependency.Tx) error {
+		return errors.Join(tx.RemoveNodes(ctx, []string{was.ID}), tx.Forget(ctx, []string{was.ID}, []string{was.Deletion}),
+			tx.SaveSetting(ctx, "canary", `{"since": "2026-03-01T12:00:00Z", "asset": "`+next+`"}`),
+			tx.SaveNodes(ctx, []dependency.Node{{ID: next, Kind: was.Kind, Owner: was.Owner, Generation: was.Generation, Status: dependency.Live,
+				CreatedAt: a.now(), UpdatedAt: a.now()}}))
+	}
+	a.fly()
+	if got := a.asset(next).Status; got != dependency.Deleting || len(a.planted) != 1 {
+		t.Errorf("the other replica's canary is %s; planted here: %v", got, a.planted)
 	}
 }
 
