@@ -71,23 +71,24 @@ func why(path string, err error) error {
 }
 
 // source is the file with what every connection is set to: FULL and fullfsync make a commit last through a power cut;
-// a writer of another process is waited for as long as the context allows, a minute at most; 16 MB of cache; a log that
-// has grown in a large import shrinks to 64 MB again.
+// a writer of another process is waited for as long as the context allows, a minute at most; 1 MB of cache; a log that has
+// grown in a large import shrinks to 64 MB again.
 func source(path string) string {
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
 	if filepath.VolumeName(path) != "" {
 		file.Path = "/" + file.Path
 	}
 	file.RawQuery = url.Values{"_pragma": {
-		"busy_timeout(60000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)", "foreign_keys(1)", "cache_size(-16000)",
+		"busy_timeout(60000)", "journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)", "foreign_keys(1)", "cache_size(-1000)",
 		"journal_size_limit(67108864)",
 	}}.Encode()
 	return file.String()
 }
 
-// connect opens all connections; the writer's comes first and makes the file.
+// connect opens all connections; the writer's comes first and makes the file. It alone has 16 MB of cache: with less, an
+// import into a large graph reads the same pages again and again; what readers miss is in the system's cache.
 func (g *Graph) connect() error {
-	if err := g.writer.connect(g.db, ""); err != nil {
+	if err := g.writer.connect(g.db, "PRAGMA cache_size = -16000"); err != nil {
 		return err
 	}
 	return g.readers.connect(g.db, "PRAGMA query_only = 1")

@@ -16,7 +16,7 @@ func newPool(closed <-chan struct{}, size int) *pool {
 	return &pool{idle: make(chan *connection, size), closed: closed}
 }
 
-// connect fills the pool, and runs the statement, if any, on each connection.
+// connect fills the pool, and runs the statement on each connection.
 func (p *pool) connect(db *sql.DB, setup string) error {
 	ctx := context.Background()
 	for range cap(p.idle) {
@@ -27,9 +27,6 @@ func (p *pool) connect(db *sql.DB, setup string) error {
 		c := &connection{conn: conn, prepared: map[string]*sql.Stmt{}}
 		p.idle <- c
 		p.open++
-		if setup == "" {
-			continue
-		}
 		if err := c.exec(ctx, setup); err != nil {
 			return err
 		}
