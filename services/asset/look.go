@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -171,13 +172,37 @@ func (p *part) whyStuck() error {
 		errs = append(errs, p.refused[o.thing()])
 	}
 	if err := worst(errs); err != nil {
-		return fmt.Errorf("delete objects: %w", err)
+		return fmt.Errorf("delete objects: %w", p.namingAll(err))
 	}
 	if len(p.seen.documents) > 0 {
 		return &Blocked{Reason: ReasonDocumentStillPresent, Detail: p.seen.documents[0].Collection + ": " + p.seen.documents[0].Key}
 	}
 	first := p.seen.objects[0]
 	return &Blocked{Reason: ReasonObjectsStillPresent, Detail: fmt.Sprintf("%d in %s, as %q", len(p.seen.objects), first.bucket, first.Key)}
+}
+
+// mostNamed is how many objects an error names.
+const mostNamed = 5
+
+// namingAll adds to the error of one object which ones are refused, the first of them by key, and how many they are.
+func (p *part) namingAll(err error) error {
+	var keys []string
+	for _, o := range p.seen.objects {
+		if p.refused[o.thing()] != nil {
+			keys = append(keys, fmt.Sprintf("%q", o.Key))
+		}
+	}
+	if len(keys) < 2 {
+		return err // which names its own
+	}
+	all := fmt.Sprintf("; %d of the objects listed are refused: %s", len(keys), strings.Join(keys[:min(len(keys), mostNamed)], ", "))
+	if len(keys) > mostNamed {
+		all += ", …"
+	}
+	if b := AsBlocked(err); b != nil {
+		return &Blocked{Reason: b.Reason, Detail: b.Detail + all, Until: b.Until}
+	}
+	return fmt.Errorf("%w%s", err, all)
 }
 
 // finish writes down that nothing is there any more; the evidence that stands already wins.
