@@ -46,7 +46,7 @@ func TestAPolicyWithManyKindsInOneBucketIsAccepted(t *testing.T) {
 	}
 }
 
-// A fault of each sort in a real policy is told at the line where it is.
+// A fault of each sort in a real policy is told at the line where it is. What could mean a whole bucket is one of them: H-36.
 func TestAFaultInALongPolicyIsToldAtItsLine(t *testing.T) {
 	for what, c := range map[string]struct {
 		from, to string
@@ -54,6 +54,7 @@ func TestAFaultInALongPolicyIsToldAtItsLine(t *testing.T) {
 	}{
 		"a misspelt field":      {"resend_after:", "resend_aftr:", "p:5:1: "},
 		"a prefix without id":   {"slow/{id}/{generation}/", "slow/{owner}/", "p:18:49: "},
+		"an empty prefix":       {`"slow/{id}/{generation}/"`, `""`, "p:18:"},
 		"a prefix of another":   {"slow/{id}/{generation}/", "payload/{id}/", "p:18:49: "},
 		"a key for two":         {"sbom/{id}.json", "raw/{id}/x/sbom.json", "p:24:42: "},
 		"a reaction not known":  {"on_target_delete: cascade", "on_target_delete: explode", "p:4:31: "},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tombstone-project/tombstone/events"
@@ -97,6 +98,44 @@ func TestOutsideBlockerOfAnyAssetRefusesTheWhole(t *testing.T) {
 	if got := b.taken(d); err != nil || len(got) != 4 || got["outside"] != "DEPENDS_ON layer" {
 		t.Errorf("with dependants: %v, %v", got, err)
 	}
+}
+
+// H-67: of assets that need each other in a ring none goes alone; with what depends on it the whole ring goes, once, though two
+// of it are asked for at once.
+func TestARingIsRefusedAloneAndGoesWithItsDependants(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("bare", "a")
+	b.create("bare", "b", to("DEPENDS_ON", "a"))
+	b.create("bare", "c", to("DEPENDS_ON", "b"))
+	b.create("bare", "d", to("DEPENDS_ON", "b"))
+	if err := b.Link(b.ctx, "a", "DEPENDS_ON", "c"); err != nil {
+		t.Fatal(err)
+	}
+	for id, needs := range map[string][]string{"a": {"b"}, "b": {"c", "d"}, "c": {"a"}} {
+		_, err := b.Delete(b.ctx, id, dependency.DeleteRequest{})
+		if got := refused(t, err, problem.HasDependants).Members["dependants"].([]string); !slices.Equal(slices.Sorted(slices.Values(got)), needs) {
+			t.Errorf("in the way of %s: %v, want %v", id, got, needs)
+		}
+	}
+	asked := []string{"a", "c"}
+	answers := make([]dependency.Deletion, len(asked))
+	var wg sync.WaitGroup
+	for i, id := range asked {
+		wg.Go(func() {
+			var err error
+			if answers[i], err = b.Delete(b.ctx, id, dependency.DeleteRequest{WithDependants: true}); err != nil {
+				t.Errorf("delete %s with its dependants: %v", id, err)
+			}
+		})
+	}
+	wg.Wait()
+	if answers[0].ID != answers[1].ID || len(b.taken(answers[0])) != 4 {
+		t.Fatalf("deletions %s and %s, which took %v", answers[0].ID, answers[1].ID, b.taken(answers[0]))
+	}
+	for id := range b.taken(answers[0]) {
+		b.erased(answers[0], id, b.asset(id).Generation)
+	}
+	b.is(dependency.Deleted, "a", "b", "c", "d")
 }
 
 // H-53, H-70: what several need, by whatever name each has it, stays with its links to the others until the last one goes.

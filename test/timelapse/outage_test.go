@@ -72,7 +72,7 @@ func TestAnOutageOfHalfAnHourHealsByItself(t *testing.T) {
 	})
 }
 
-// H-12, H-01: one asset that always fails holds up nobody, is never given up, and goes when its cause does.
+// H-12, H-01, H-39: one asset that always fails holds up nobody, is never given up, and goes when its cause does.
 func TestOneThatAlwaysFailsHoldsUpNobodyAndIsNeverGivenUp(t *testing.T) {
 	inTime(t, func(w *world, r *replica) {
 		bad := w.delete(r, w.fillBehind(r, "scans"))
