@@ -66,7 +66,7 @@ func natsKind() kind {
 
 // natsOptions start a server with a configuration.
 func natsOptions(conf string) []testcontainers.ContainerCustomizer {
-	return []testcontainers.ContainerCustomizer{testcontainers.WithEnv(BrokerEnvironment()), natsFile(natsConfPath, conf), testcontainers.WithCmd("-c", natsConfPath)}
+	return []testcontainers.ContainerCustomizer{testcontainers.WithEnv(BrokerEnvironment()), withText(natsConfPath, conf), testcontainers.WithCmd("-c", natsConfPath)}
 }
 
 // ours are the words of subjects that depend on the namespace.
@@ -101,10 +101,10 @@ func BrokerEnvironment() map[string]string {
 	return env
 }
 
-// natsFile puts a configuration into the container. A reader can be read once, and a server may be started again.
-func natsFile(path, conf string) testcontainers.ContainerCustomizer {
+// withText puts a file with a text into the container. A reader can be read once, and a server may be started again.
+func withText(path, text string) testcontainers.ContainerCustomizer {
 	return testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
-		r.Files = append(r.Files, testcontainers.ContainerFile{Reader: strings.NewReader(conf), ContainerFilePath: path, FileMode: 0o644})
+		r.Files = append(r.Files, testcontainers.ContainerFile{Reader: strings.NewReader(text), ContainerFilePath: path, FileMode: 0o644})
 		return nil
 	})
 }

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -22,6 +24,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/tombstone-project/tombstone/internal/tlstest"
 	"github.com/tombstone-project/tombstone/test/containers"
 )
 
@@ -40,6 +43,8 @@ type Stores struct {
 	Endpoint, Region, Access, Secret string
 	Namespace                        string
 	Bucket                           string
+	// TLS is how the test's own clients speak to stores whose addresses ask for TLS; nil: as they do by themselves.
+	TLS *tls.Config
 
 	documents *mongo.Database
 	objects   *s3.Client
@@ -68,6 +73,20 @@ func Containers(t *testing.T) *Stores {
 	return s
 }
 
+// Secured gives servers of this test's own, each of which speaks TLS itself, with a certificate of the authority, and
+// nothing else.
+func Secured(t *testing.T, a *tlstest.Authority) *Stores {
+	t.Helper()
+	cert, key := a.Pair(2)
+	c := containers.Certificate{Cert: cert, Key: key, Authority: a.File}
+	g, b, name := containers.SecureNeo4j(t, c), containers.SecureS3(t, c), containers.Name(t)
+	s := &Stores{GraphURI: g.URI, GraphUser: g.User, GraphPassword: g.Password, GraphLabel: strings.ReplaceAll(name, "-", "_"), NATS: containers.SecureNATS(t, c),
+		Users: true, DocumentsURI: containers.SecureMongo(t, c), Endpoint: b.Endpoint, Region: b.Region, Access: b.AccessKey, Secret: b.SecretKey,
+		Namespace: name, Bucket: name, TLS: a.Client()}
+	s.Open(t)
+	return s
+}
+
 func emptyGraph(t *testing.T, g containers.Neo4jAddr) {
 	t.Helper()
 	d, err := neo4j.NewDriverWithContext(g.URI, neo4j.BasicAuth(g.User, g.Password, ""))
@@ -87,13 +106,19 @@ func (s *Stores) Open(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := mongo.Connect(options.Client().ApplyURI(s.DocumentsURI))
+	documents := options.Client().ApplyURI(s.DocumentsURI)
+	if s.TLS != nil {
+		documents.SetTLSConfig(s.TLS)
+	}
+	c, err := mongo.Connect(documents)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Disconnect(context.Background()) }) // the test is over
 	s.documents = c.Database(strings.Trim(u.Path, "/"))
-	s.objects = s3.New(s3.Options{BaseEndpoint: &s.Endpoint, Region: s.Region, UsePathStyle: true,
+	transport := &http.Transport{TLSClientConfig: s.TLS}
+	t.Cleanup(transport.CloseIdleConnections)
+	s.objects = s3.New(s3.Options{BaseEndpoint: &s.Endpoint, Region: s.Region, UsePathStyle: true, HTTPClient: &http.Client{Transport: transport},
 		Credentials: credentials.NewStaticCredentialsProvider(s.Access, s.Secret, "")})
 	s.CreateBucket(t, s.Bucket)
 }

@@ -13,52 +13,78 @@ import (
 	"github.com/tombstone-project/tombstone/client"
 	"github.com/tombstone-project/tombstone/internal/app"
 	"github.com/tombstone-project/tombstone/internal/tlstest"
+	"github.com/tombstone-project/tombstone/test/stores"
 )
 
 // With TLS on every connection, under an authority of our own, a deletion goes its way; who does not trust it speaks to nobody.
 func TestEveryConnectionSpeaksTLS(t *testing.T) {
-	Each(t, func(t *testing.T, s *Stores) {
-		a := tlstest.New(t)
-		secured := *s
-		overTLS(t, a, &secured)
-		cert, key := a.Pair(3)
-		secured.Settings = map[string]string{"TOMBSTONE_CA": a.File, "TOMBSTONE_TLS_CERT": cert, "TOMBSTONE_TLS_KEY": key}
-		sys := launch(t, &secured, app.All, policyText)
-		sys.URL = strings.Replace(sys.URL, "http://", "https://", 1)
-		web := &http.Client{Transport: &http.Transport{TLSClientConfig: a.Client()}}
-		defer web.CloseIdleConnections()
-		var err error
-		if sys.Client, err = client.New(sys.URL, "", client.WithHTTPClient(web)); err != nil {
-			t.Fatal(err)
-		}
-		ready(t, sys)
-		before := s.Snapshot(t)
-		sys.Fill(sys.Create("mesh", "gone"))
-		sys.Finish("gone")
-		for place := range s.Snapshot(t) {
-			if _, ok := before[place]; !ok {
-				t.Errorf("left over: %s", place)
-			}
-		}
-		if resp, err := http.Get(sys.URL + "/healthz"); err == nil {
-			resp.Body.Close()
-			t.Error("a client that does not trust the authority is served")
-		}
-		sys.Stop()
-		distrusting := secured
-		distrusting.Settings = nil
-		stranger := launch(t, &distrusting, app.All, policyText)
-		Eventually(t, "stores whose authority is not trusted are not ready", func() error {
-			r, err := stranger.Ready(t.Context())
-			if err == nil && (r.Ready || r.Stores["broker"] == "ok" || r.Stores["documents"] == "ok" || r.Stores["blobs"] == "ok") {
-				err = fmt.Errorf("%+v", r)
-			}
-			return err
-		})
+	a := tlstest.New(t)
+	t.Run("embedded stores, with a proxy before each", func(t *testing.T) {
+		s := *Embedded(t)
+		overTLS(t, a, &s)
+		trusted(t, a, &s)
+		distrusted(t, &s)
+	})
+	t.Run("containers, each of which speaks TLS itself", func(t *testing.T) {
+		s := stores.Secured(t, a)
+		trusted(t, a, s)
+		distrusted(t, s)
 	})
 }
 
-// overTLS puts TLS in front of every store. The broker, which begins without it, is another one.
+// trusted runs the services with the authority, and with a certificate of it on their own listener.
+func trusted(t *testing.T, a *tlstest.Authority, s *Stores) {
+	t.Helper()
+	cert, key := a.Pair(3)
+	s.Settings = map[string]string{"TOMBSTONE_CA": a.File, "TOMBSTONE_TLS_CERT": cert, "TOMBSTONE_TLS_KEY": key}
+	sys := launch(t, s, app.All, policyText)
+	sys.URL = strings.Replace(sys.URL, "http://", "https://", 1)
+	web := &http.Client{Transport: &http.Transport{TLSClientConfig: a.Client()}}
+	defer web.CloseIdleConnections()
+	var err error
+	if sys.Client, err = client.New(sys.URL, "", client.WithHTTPClient(web)); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, sys)
+	before := s.Snapshot(t)
+	sys.Fill(sys.Create("mesh", "gone"))
+	sys.Finish("gone")
+	for place := range s.Snapshot(t) {
+		if _, ok := before[place]; !ok {
+			t.Errorf("left over: %s", place)
+		}
+	}
+	if resp, err := http.Get(sys.URL + "/healthz"); err == nil {
+		resp.Body.Close()
+		t.Error("a client that does not trust the authority is served")
+	}
+	sys.Stop()
+}
+
+// distrusted runs the services without the authority: no store that speaks TLS may be ready.
+func distrusted(t *testing.T, s *Stores) {
+	t.Helper()
+	s.Settings = nil
+	stranger := launch(t, s, app.All, policyText)
+	remote := []string{"broker", "documents", "blobs"}
+	if !strings.HasPrefix(s.GraphURI, "sqlite") {
+		remote = append(remote, "graph")
+	}
+	Eventually(t, "stores whose authority is not trusted are not ready", func() error {
+		r, err := stranger.Ready(t.Context())
+		if err != nil {
+			return err
+		}
+		for _, store := range remote {
+			if r.Ready || r.Stores[store] == "ok" || r.Stores[store] == "" {
+				return fmt.Errorf("%s: %+v", store, r)
+			}
+		}
+		return nil
+	})
+}
+
+// overTLS puts TLS in front of embedded stores; the graph is a file. The broker, which begins without it, is another one.
 func overTLS(t *testing.T, a *tlstest.Authority, s *Stores) {
 	t.Helper()
 	front := func(address, scheme, more string) string {
@@ -71,9 +97,6 @@ func overTLS(t *testing.T, a *tlstest.Authority, s *Stores) {
 	}
 	s.Endpoint = front(s.Endpoint, "https", "")
 	s.DocumentsURI = front(s.DocumentsURI, "mongodb", "tls=true")
-	if strings.HasPrefix(s.GraphURI, "bolt://") {
-		s.GraphURI = front(s.GraphURI, "bolt+s", "")
-	}
 	s.NATS, s.Users = tlsBroker(t, a.Server()), false
 }
 
