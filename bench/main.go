@@ -16,6 +16,7 @@
 //	go run ./bench -smoke                 some seconds, to see that it works
 //	go run ./bench -n 3000 -objects 1,3,100,25000
 //	                                      objects a second for small and large assets, next to one stream of DeleteObjects calls
+//	go run ./bench -replicas 2            two replicas of both services next to one
 //	go run ./bench -stores containers     on running stores that TOMBSTONE_* and AWS_* name, as for `tombstone serve`
 package main
 
@@ -53,6 +54,9 @@ func start(ctx context.Context) error {
 	}
 	if len(o.Objects) > 0 {
 		return benchObjects(ctx, o)
+	}
+	if o.Replicas > 1 {
+		return benchReplicas(ctx, o)
 	}
 	report := newReport(o)
 	for run := range o.Runs {

@@ -61,7 +61,7 @@ func measure(ctx context.Context, o settings, number int) (m run, err error) {
 	if m.Proved, err = measureFloor(ctx, o, s, records, "proved", (*floor).eraseProved); err != nil {
 		return m, fmt.Errorf("proved floor: %w", err)
 	}
-	if m.Ours, err = measureOurs(ctx, o, s, ours, dir); err != nil {
+	if m.Ours, err = measureOurs(ctx, o, s, ours, dir, 1); err != nil {
 		return m, fmt.Errorf("tombstone: %w", err)
 	}
 	return m, nil
@@ -105,11 +105,11 @@ func measureFloor(ctx context.Context, o settings, s *stores, sc *scene, way str
 	})
 }
 
-// measureOurs fills a scene and lets the product delete it.
-func measureOurs(ctx context.Context, o settings, s *stores, sc *scene, dir string) (r result, err error) {
-	p, err := startProduct(ctx, s, sc, dir, o.Clients)
+// measureOurs fills a scene and lets so many replicas of the product delete it.
+func measureOurs(ctx context.Context, o settings, s *stores, sc *scene, dir string, replicas int) (r result, err error) {
+	p, err := startReplicas(ctx, s, sc, dir, o.Clients, replicas)
 	if p != nil {
-		defer func() { err = errors.Join(err, p.process.stop()) }()
+		defer func() { err = errors.Join(err, p.stop()) }()
 	}
 	if err != nil {
 		return r, err
@@ -155,6 +155,9 @@ func timed(o settings, s *stores, p *product, n int, way string, do func() error
 	processes := []*child{s.process}
 	if p != nil {
 		processes = append(processes, p.process)
+		for _, another := range p.more {
+			processes = append(processes, another.process)
+		}
 	}
 	processes = slices.DeleteFunc(processes, func(c *child) bool { return c == nil })
 	m := newMeter(processes, o.PIDs)

@@ -110,11 +110,12 @@ func (p *product) request(ctx context.Context, ids []string, clients int, a *acc
 		}
 		return nil
 	})
-	for range clients {
+	for number := range clients {
+		replica := p.replica(number)
 		g.Go(func() error {
 			for id := range next {
 				began := time.Now()
-				d, err := p.Delete(ctx, id, dependency.DeleteRequest{Reason: "bench"})
+				d, err := replica.Delete(ctx, id, dependency.DeleteRequest{Reason: "bench"})
 				if err != nil {
 					return fmt.Errorf("delete %s: %w", id, err)
 				}

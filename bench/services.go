@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -30,6 +31,39 @@ func serveServices(ctx context.Context) error {
 type product struct {
 	*client.Client
 	process *child
+	more    []*product // further replicas
+}
+
+// startReplicas is startProduct for so many replicas of both services, on the same stores.
+func startReplicas(ctx context.Context, s *stores, sc *scene, dir string, clients, n int) (*product, error) {
+	first, err := startProduct(ctx, s, sc, dir, clients)
+	for i := 1; i < n && err == nil; i++ {
+		var another *product
+		if another, err = startProduct(ctx, s, sc, dir, clients); another != nil {
+			first.more = append(first.more, another)
+		}
+		if err == nil {
+			another.process.role = fmt.Sprintf("%s %d", roleServices, i+1)
+		}
+	}
+	return first, err
+}
+
+// stop ends all replicas.
+func (p *product) stop() error {
+	err := p.process.stop()
+	for _, another := range p.more {
+		err = errors.Join(err, another.process.stop())
+	}
+	return err
+}
+
+// replica is the one that a client speaks to: they take turns.
+func (p *product) replica(client int) *product {
+	if i := client % (1 + len(p.more)); i > 0 {
+		return p.more[i-1]
+	}
+	return p
 }
 
 // startProduct starts the services on the stores and waits until they are ready.

@@ -14,11 +14,12 @@ type settings struct {
 	Clients  int     `json:"clients"`
 	Runs     int     `json:"runs"`
 	Smoke    bool    `json:"smoke"`
-	Stores   string  `json:"stores"`  // embedded or containers
-	Layout   string  `json:"layout"`  // a name of layouts
-	Cascade  bool    `json:"cascade"` // one request for all assets
-	Warm     int     `json:"warm"`    // assets deleted before measuring
-	Objects  counts  `json:"objects"` // objects an asset, one measurement for each
+	Stores   string  `json:"stores"`   // embedded or containers
+	Layout   string  `json:"layout"`   // a name of layouts
+	Cascade  bool    `json:"cascade"`  // one request for all assets
+	Warm     int     `json:"warm"`     // assets deleted before measuring
+	Objects  counts  `json:"objects"`  // objects an asset, one measurement for each
+	Replicas int     `json:"replicas"` // of each service, next to one
 	MinRatio float64 `json:"min_ratio"`
 	JSON     string  `json:"-"`
 	Profiles string  `json:"-"`
@@ -61,6 +62,7 @@ func parseOptions(args []string) (settings, error) {
 	f.BoolVar(&o.Cascade, "cascade", false, "one request for a tree that takes all assets along, instead of a request for each")
 	f.IntVar(&o.Warm, "warm", 0, "assets to delete before measuring: a server on a JVM is slow after its start")
 	f.Var(&o.Objects, "objects", "measure objects deleted a second for assets with so many objects each, as 1,3,100,25000; -n is then how many objects in all, if one asset does not have more")
+	f.IntVar(&o.Replicas, "replicas", 1, "measure so many replicas of both services next to one, on the same stores, instead of the floors")
 	f.Var(o.PIDs, "pids", "processes of containers to measure too, as name=pid,name=pid (docker inspect -f '{{.State.Pid}}' tells them)")
 	f.Float64Var(&o.MinRatio, "min-ratio", 0, "fail when the median ratio to the floor is below")
 	f.StringVar(&o.JSON, "json", "", "write the results to this file")
@@ -79,8 +81,8 @@ func (o settings) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("unexpected argument %q", rest[0])
-	case o.Assets < 1 || o.Clients < 1 || o.Runs < 1:
-		return errors.New("-n, -clients and -runs must be at least 1")
+	case o.Assets < 1 || o.Clients < 1 || o.Runs < 1 || o.Replicas < 1:
+		return errors.New("-n, -clients, -runs and -replicas must be at least 1")
 	case o.Stores != "embedded" && o.Stores != "containers":
 		return fmt.Errorf("-stores %q: embedded or containers", o.Stores)
 	case !known:

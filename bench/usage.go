@@ -23,9 +23,12 @@ type meter struct {
 	began  time.Time
 }
 
+// clientsName is this process among those measured.
+const clientsName = "clients"
+
 // newMeter begins to measure: this process (the clients), the children, and others.
 func newMeter(children []*child, others pids) *meter {
-	m := &meter{pids: map[string]int{"clients": os.Getpid()}, before: map[string]float64{}}
+	m := &meter{pids: map[string]int{clientsName: os.Getpid()}, before: map[string]float64{}}
 	for _, c := range children {
 		m.pids[c.role] = c.cmd.Process.Pid
 	}
