@@ -163,6 +163,10 @@ func (t *tx) SaveCommands(ctx context.Context, commands []dependency.Command) er
 	return t.run("SaveCommands", len(commands), func() error { return t.Tx.SaveCommands(ctx, commands) })
 }
 
+func (t *tx) DropCommands(ctx context.Context, deletions []string) error {
+	return t.run("DropCommands", len(deletions), func() error { return t.Tx.DropCommands(ctx, deletions) })
+}
+
 func (t *tx) RemoveCommands(ctx context.Context, ids []string) error {
 	return t.run("RemoveCommands", len(ids), func() error { return t.Tx.RemoveCommands(ctx, ids) })
 }

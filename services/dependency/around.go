@@ -91,6 +91,11 @@ func (a *around) readShared(ctx context.Context, ids []string) error {
 	if err := a.read(ctx, ids); err != nil {
 		return err
 	}
+	for _, id := range ids {
+		if n, locked := a.w.nodes[id]; locked {
+			a.nodes[id] = n
+		}
+	}
 	missing := absent(a.nodes, ids)
 	if len(missing) == 0 {
 		return nil

@@ -145,11 +145,7 @@ func (s *Service) lockCanary(ctx context.Context, tx Tx) (seen canarySeen, locke
 
 // forget removes all that the graph knows of a canary, which is locked, the command of a later look included.
 func (s *Service) forget(ctx context.Context, tx Tx, seen canarySeen) error {
-	flags, err := tx.Commands(ctx, CommandFilter{Deletions: []string{seen.node.Deletion}})
-	if err != nil {
-		return err
-	}
-	if err := tx.RemoveCommands(ctx, flagIDs(flags)); err != nil {
+	if err := tx.DropCommands(ctx, []string{seen.node.Deletion}); err != nil {
 		return err
 	}
 	if err := tx.RemoveNodes(ctx, []string{seen.node.ID}); err != nil {

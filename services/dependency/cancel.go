@@ -113,7 +113,10 @@ func (s *Service) cancelAll(ctx context.Context, w *world, by Caller, asked Dele
 			Part: d.part()})
 		records[id] = d
 	}
-	return records[asked.ID], w.dropFlags(ctx, sortedKeys(records))
+	if err := w.flush(ctx); err != nil {
+		return asked, err
+	}
+	return records[asked.ID], w.tx.DropCommands(ctx, sortedKeys(records))
 }
 
 // reviveAll makes every asset of a deletion live again, with the links that were detached.
@@ -162,20 +165,4 @@ func (w *world) revive(e Erasure) {
 	n.RequestedAt, n.DueAt = time.Time{}, time.Time{}
 	w.save(n)
 	w.account(n.Owner, 0, 0, -n.Bytes)
-}
-
-// dropFlags writes the world and removes every flag of the deletions.
-func (w *world) dropFlags(ctx context.Context, deletions []string) error {
-	for {
-		commands, err := w.tx.Commands(ctx, CommandFilter{Deletions: deletions, Limit: erasuresPage})
-		if err != nil {
-			return err
-		}
-		if err := w.tx.RemoveCommands(ctx, flagIDs(commands)); err != nil {
-			return err
-		}
-		if len(commands) < erasuresPage {
-			return w.flush(ctx)
-		}
-	}
 }

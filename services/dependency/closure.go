@@ -57,7 +57,8 @@ func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, b
 }
 
 // findClosures works out what the roots take along together: first without locks, to know what must be locked, then
-// under them, until nothing new turns up. Above the limit nothing goes, so nothing is locked.
+// under them, until nothing new turns up. Above the limit nothing goes, so nothing is locked; nor is anything for a plan, so
+// that one look is all it takes.
 func findClosures(ctx context.Context, w *world, p *policy.Policy, roots []string, within scope, limit int) (*closure, error) {
 	locked := map[string]bool{}
 	var before []string // what the look before found
@@ -78,8 +79,8 @@ func findClosures(ctx context.Context, w *world, p *policy.Policy, roots []strin
 		if !more {
 			return c, nil
 		}
-		if err := w.load(ctx, Locks{Assets: slices.Sorted(maps.Keys(locked))}); err != nil {
-			return nil, err
+		if err := w.load(ctx, Locks{Assets: slices.Sorted(maps.Keys(locked))}); err != nil || w.planning {
+			return c, err
 		}
 		before = slices.AppendSeq(slices.Clone(c.order), maps.Keys(c.shared))
 	}

@@ -172,6 +172,8 @@ type CommandTx interface {
 	Commands(ctx context.Context, f CommandFilter) ([]Command, error)
 	SaveCommands(ctx context.Context, commands []Command) error
 	RemoveCommands(ctx context.Context, ids []string) error
+	// DropCommands removes all flags of deletions.
+	DropCommands(ctx context.Context, deletions []string) error
 	// CountCommands counts all flags and tells the oldest Since among those due (zero: none).
 	CountCommands(ctx context.Context, now time.Time) (count int, oldest time.Time, err error)
 }

@@ -44,6 +44,20 @@ func testCommands(t *testing.T, g dependency.Graph) {
 		want := slices.DeleteFunc(slices.Clone(all), func(c dependency.Command) bool { return c.ID == all[0].ID || c.ID == all[3].ID })
 		same(t, flagIDs(want), flagIDs(left))
 	})
+	t.Run("dropped flags are those of their deletions", func(t *testing.T) {
+		var left []dependency.Command
+		update(t, g, func(ctx context.Context, tx dependency.Tx) (err error) {
+			if err := tx.DropCommands(ctx, []string{all[1].Deletion, newID(), all[1].Deletion}); err != nil {
+				return err
+			}
+			left, err = tx.Commands(ctx, dependency.CommandFilter{})
+			return err
+		})
+		want := slices.DeleteFunc(slices.Clone(all), func(c dependency.Command) bool {
+			return c.ID == all[0].ID || c.ID == all[3].ID || c.Deletion == all[1].Deletion
+		})
+		same(t, flagIDs(want), flagIDs(left))
+	})
 	t.Run("pages give every flag once while others come and go", func(t *testing.T) { testCommandPages(t, g) })
 }
 

@@ -38,6 +38,7 @@ func testEmptyCalls(t *testing.T, g dependency.Graph) {
 			func() error { return tx.SaveErasures(ctx, nil) },
 			func() error { return tx.SaveCommands(ctx, nil) },
 			func() error { return tx.RemoveCommands(ctx, nil) },
+			func() error { return tx.DropCommands(ctx, nil) },
 			func() error { return tx.Append(ctx, nil) },
 			func() error { return tx.MarkSent(ctx, nil) },
 			func() error { return tx.AddUsage(ctx, nil) },

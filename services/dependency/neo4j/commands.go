@@ -67,6 +67,15 @@ func (t *tx) RemoveCommands(ctx context.Context, ids []string) error {
 	return t.write(ctx, "remove command flags", "UNWIND $ids AS id MATCH (c:Command {id: id}) USING INDEX SEEK c:Command(id) DETACH DELETE c", params{"ids": inOrder(ids)})
 }
 
+// DropCommands removes the flags of deletions.
+func (t *tx) DropCommands(ctx context.Context, deletions []string) error {
+	if len(deletions) == 0 {
+		return nil
+	}
+	return t.write(ctx, "drop command flags", commandMatch(dependency.CommandFilter{Deletions: deletions})+" DETACH DELETE c",
+		params{"deletions": inOrder(deletions)})
+}
+
 // CountCommands counts flags, and finds the oldest that is due.
 func (t *tx) CountCommands(ctx context.Context, now time.Time) (count int, oldest time.Time, err error) {
 	records, err := t.read(ctx, "count command flags",

@@ -199,7 +199,7 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 func remove(ctx context.Context, tx dependency.Tx) error {
 	ids := []string{"plan-300-0", "plan-300-1"}
 	_, err := tx.Unlink(ctx, ids, 10)
-	return errors.Join(err, tx.RemoveLinks(ctx, []dependency.Link{{From: ids[1], Type: "USES", To: ids[0]}}), tx.RemoveCommands(ctx, ids),
+	return errors.Join(err, tx.RemoveLinks(ctx, []dependency.Link{{From: ids[1], Type: "USES", To: ids[0]}}), tx.RemoveCommands(ctx, ids), tx.DropCommands(ctx, ids),
 		tx.MarkSent(ctx, ids), tx.RemoveNodes(ctx, ids), tx.ReleasePlaces(ctx, ids), tx.Forget(ctx, ids, ids),
 		tx.RemoveRefusals(ctx, "owner-1", ids))
 }

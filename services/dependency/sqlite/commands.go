@@ -47,6 +47,14 @@ func (t *tx) RemoveCommands(ctx context.Context, ids []string) error {
 	return err
 }
 
+const dropCommands = "DELETE FROM commands WHERE deletion IN (SELECT value FROM json_each(?))"
+
+// DropCommands removes flags by their deletions.
+func (t *tx) DropCommands(ctx context.Context, deletions []string) error {
+	_, err := t.change(ctx, dropCommands, list(deletions))
+	return err
+}
+
 const countCommands = "SELECT count(*), min(CASE WHEN due_at <= ? THEN since END) FROM commands"
 
 // CountCommands counts flags and finds the oldest of those due.

@@ -62,6 +62,7 @@ func TestPlans(t *testing.T) {
 		{"flags after one", flagPage(dependency.CommandFilter{After: &flag}), []string{"SEARCH commands USING INDEX commands_by_since ((since,id)>(?,?))"}},
 		{"flags of erasures", flagPage(dependency.CommandFilter{Erasures: keys}), []string{"SEARCH commands USING INDEX commands_by_erasure (deletion=? AND asset=?)", "USE TEMP B-TREE FOR ORDER BY"}},
 		{"flags of deletions", flagPage(dependency.CommandFilter{Deletions: []string{"d"}}), []string{"SEARCH commands USING INDEX commands_by_erasure (deletion=?)", "USE TEMP B-TREE FOR ORDER BY"}},
+		{"dropping flags", fixed(dropCommands, ids), []string{"SEARCH commands USING COVERING INDEX commands_by_erasure (deletion=?)"}},
 		{"counting flags", fixed(countCommands, 1), []string{"SCAN commands USING COVERING INDEX commands_by_since"}},
 		{"open batches", fixed(batches.finding()+openBatches, 1), []string{"SCAN batches USING INDEX batches_open"}},
 		{"owners that are erased", fixed(batches.finding()+erasingOwners, ids), []string{"SEARCH batches USING INDEX batches_open (owner=?)"}},
