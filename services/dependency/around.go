@@ -10,7 +10,9 @@ import (
 const (
 	aroundChunk = 500  // assets whose links are read in one call
 	sourcesPage = 5000 // links read in one call
-	densePage   = 16   // targets that together have too many links are read one by one when they are fewer
+	// sourcesDense is how many links of one dense target are read in one call, so some 50 MB at most.
+	sourcesDense = 150_000
+	densePage    = 16 // targets that together have too many links are read one by one when they are fewer
 	// aheadAfter is how many times links are read before it is asked what lies deeper, as most closures end before; and
 	// it is asked only from levels of at most aheadFrom assets.
 	aheadAfter = 8
@@ -184,22 +186,38 @@ func (a *around) sources(ctx context.Context, targets, types []string, do func(S
 	return nil
 }
 
-// page gives the links to one target, page after page, until do is false.
+// page gives the links to one target, each once, until do is false: the first ones, then all at once, and only where they are
+// too many for that page after page, as a store may have to sort all of them for each page.
 func (a *around) page(ctx context.Context, to string, types []string, do func(Source) bool) (more bool, err error) {
 	if types == nil {
 		types = sortedKeys(a.policy.Links)
 	}
-	for after := (Link{}); ; {
-		list, err := a.w.tx.Incoming(ctx, to, types, after, sourcesPage)
-		if err != nil {
-			return false, err
-		}
+	seen := map[Link]bool{}
+	each := func(list []Source) (more bool) {
 		for _, src := range list {
-			if (src.Status == Live || src.Scheduled) && !do(src) {
-				return false, nil
+			if (src.Status == Live || src.Scheduled) && !seen[src.Link] {
+				if seen[src.Link] = true; !do(src) {
+					return false
+				}
 			}
 		}
-		if len(list) < sourcesPage {
+		return true
+	}
+	for _, most := range []int{sourcesPage, sourcesDense} {
+		list, err := a.w.tx.Sources(ctx, []string{to}, types, most)
+		if err != nil || !each(list) {
+			return false, err
+		}
+		if len(list) < most {
+			return true, nil
+		}
+	}
+	for after := (Link{}); ; {
+		list, err := a.w.tx.Incoming(ctx, to, types, after, sourcesDense)
+		if err != nil || !each(list) {
+			return false, err
+		}
+		if len(list) < sourcesDense {
 			return true, nil
 		}
 		after = list[len(list)-1].Link

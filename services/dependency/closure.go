@@ -12,6 +12,10 @@ import (
 // moment may come back when the deletion is cancelled.
 const detachLocked = 10000
 
+// countedBeyond is up to how many times the limit of a deletion its assets are counted, more or less: a refusal need not look
+// through the whole graph.
+const countedBeyond = 10
+
 // scope says what a deletion may take along.
 type scope struct {
 	withDependants bool
@@ -53,7 +57,8 @@ type closure struct {
 
 // findClosure works out the closure of one root in a transaction; see findClosures.
 func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, by Caller, withDependants bool) (*closure, error) {
-	return findClosures(ctx, w, p, []string{root}, scope{withDependants: withDependants, by: &by}, p.Limits.MaxAssetsPerDeletion)
+	limit := p.Limits.MaxAssetsPerDeletion
+	return findClosures(ctx, w, p, []string{root}, scope{withDependants: withDependants, by: &by, most: countedBeyond * limit}, limit)
 }
 
 // findClosures works out what the roots take along together: first without locks, to know what must be locked, then
@@ -61,6 +66,9 @@ func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, b
 // that one look is all it takes.
 func findClosures(ctx context.Context, w *world, p *policy.Policy, roots []string, within scope, limit int) (*closure, error) {
 	locked := map[string]bool{}
+	for id := range w.nodes { // a lone asset needs no second look, however many only mention it
+		locked[id] = true
+	}
 	var before []string // what the look before found
 	for {
 		c := newClosure(w, p, within)

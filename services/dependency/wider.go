@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/problem"
@@ -11,7 +12,7 @@ import (
 func (w *acceptWorld) readWider(ctx context.Context, ids []string) error {
 	w.wider = map[string]bool{}
 	types := append(w.s.policy.LinkTypes(policy.Cascade), w.s.policy.LinkTypes(policy.Detach)...)
-	found, err := w.tx.Dependants(ctx, ids, types, 1)
+	found, err := w.tx.Dependants(ctx, ids, types, 0) // whether there are any
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,11 @@ func (c *closure) tooMany() error {
 }
 
 func tooManyAssets(n, limit int) error {
-	return problem.New(problem.TooManyAssets, "this would delete %d assets, more than limits.max_assets_per_deletion (%d); delete parts of it first, or raise the limit", n, limit).
+	count := strconv.Itoa(n)
+	if n > countedBeyond*limit {
+		count = "at least " + count
+	}
+	return problem.New(problem.TooManyAssets, "this would delete %s assets, more than limits.max_assets_per_deletion (%d); delete parts of it first, or raise the limit", count, limit).
 		With("assets_total", n)
 }
 

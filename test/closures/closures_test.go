@@ -50,15 +50,21 @@ func onSQLite(t testing.TB) dependency.Graph {
 
 func onNeo4j(t testing.TB) dependency.Graph {
 	t.Helper()
-	addr := containers.Neo4j(t)
-	p := parse(t)
-	p.Graph.Label = containers.Name(t)
-	g, err := neo4j.Open(t.Context(), neo4j.Config{URI: addr.URI, User: addr.User, Password: addr.Password, Names: p.Graph, Links: p.Links})
+	g, err := neo4j.Open(t.Context(), neo4jConfig(t))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { g.Close(context.Background()) })
 	return g
+}
+
+// neo4jConfig is that of the shared server, with a label of this test alone.
+func neo4jConfig(t testing.TB) neo4j.Config {
+	t.Helper()
+	addr := containers.Neo4j(t)
+	p := parse(t)
+	p.Graph.Label = containers.Name(t)
+	return neo4j.Config{URI: addr.URI, User: addr.User, Password: addr.Password, Names: p.Graph, Links: p.Links}
 }
 
 func parse(t testing.TB) *policy.Policy {
@@ -129,6 +135,12 @@ func tree(t testing.TB, g dependency.Graph, size int) (root string) {
 // grow makes live assets, and the link of each but the first.
 func grow(t testing.TB, g dependency.Graph, kind string, size int, link func(ids []string, i int) dependency.Link) (ids []string) {
 	t.Helper()
+	return growFor(t, g, "acme", kind, size, link)
+}
+
+// growFor is grow for an owner.
+func growFor(t testing.TB, g dependency.Graph, owner, kind string, size int, link func(ids []string, i int) dependency.Link) (ids []string) {
+	t.Helper()
 	now := time.Now().UTC()
 	const chunk = 1000
 	for first := 0; first < size; first += chunk {
@@ -137,14 +149,15 @@ func grow(t testing.TB, g dependency.Graph, kind string, size int, link func(ids
 		for i := first; i < min(first+chunk, size); i++ {
 			id := uuid.NewString()
 			ids = append(ids, id)
-			nodes = append(nodes, dependency.Node{ID: id, Kind: kind, Owner: "acme", Generation: uuid.Must(uuid.NewV7()).String(), Status: dependency.Live,
+			nodes = append(nodes, dependency.Node{ID: id, Kind: kind, Owner: owner, Generation: uuid.Must(uuid.NewV7()).String(), Status: dependency.Live,
 				CreatedAt: now, UpdatedAt: now})
 			if i > 0 {
 				links = append(links, link(ids, i))
 			}
 		}
 		err := g.Update(t.Context(), func(tx dependency.Tx) error {
-			return errors.Join(tx.SaveNodes(t.Context(), nodes), tx.SaveLinks(t.Context(), links))
+			return errors.Join(tx.SaveNodes(t.Context(), nodes), tx.SaveLinks(t.Context(), links),
+				tx.AddUsage(t.Context(), map[string]dependency.Usage{owner: {Assets: int64(len(nodes))}}))
 		})
 		if err != nil {
 			t.Fatal(err)
