@@ -1,9 +1,7 @@
 package httpapi_test
 
 import (
-	"context"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,30 +9,12 @@ import (
 
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
-	"github.com/tombstone-project/tombstone/policy"
-	"github.com/tombstone-project/tombstone/services/dependency"
-	"github.com/tombstone-project/tombstone/services/dependency/sqlite"
 )
 
 // tenants serves the real service on a graph, for red, blue, and an operator.
 func tenants(t *testing.T) caller {
 	t.Helper()
-	g, err := sqlite.Open(filepath.Join(t.TempDir(), "graph.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = g.Close(context.Background()) })
-	p, err := policy.Parse("policy.yaml", []byte("links: {DEPENDS_ON: {on_target_delete: restrict}}\nkinds: {mesh: {grace: 1h, parts: {description: {document: {collection: d}}}}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := dependency.New(dependency.Config{Graph: g, Policy: p})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s, _ := apitest.Real(t, "links: {DEPENDS_ON: {on_target_delete: restrict}}\nkinds: {mesh: {grace: 1h, parts: {description: {document: {collection: d}}}}}")
 	return caller{t, apitest.Handler(t, apitest.New(), func(cfg *httpapi.Config) {
 		cfg.Dependency = s
 		cfg.Auth = apitest.Callers{"red": {Subject: "r", Owner: "red"}, "blue": {Subject: "b", Owner: "blue"}, "op": {Subject: "o", Owner: "ops", Operator: true}}

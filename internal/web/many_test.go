@@ -1,9 +1,7 @@
 package web_test
 
 import (
-	"context"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,9 +11,7 @@ import (
 
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
-	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/services/dependency"
-	"github.com/tombstone-project/tombstone/services/dependency/sqlite"
 )
 
 // TestAHundredThousandDeletions looks at a graph with so many, of which 40 are blocked.
@@ -50,22 +46,7 @@ func TestAHundredThousandDeletions(t *testing.T) {
 // manyDeletions makes a service on a graph with deletions, every other one in progress.
 func manyDeletions(t *testing.T, many int) *dependency.Service {
 	t.Helper()
-	g, err := sqlite.Open(filepath.Join(t.TempDir(), "graph.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = g.Close(context.Background()) })
-	p, err := policy.Parse("policy.yaml", []byte("kinds: {bare: {}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := dependency.New(dependency.Config{Graph: g, Policy: p})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Prepare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s, g := apitest.Real(t, "kinds: {bare: {}}")
 	records := make([]dependency.DeletionRecord, many)
 	for i := range records {
 		records[i] = dependency.DeletionRecord{ID: uuid.Must(uuid.NewV7()).String(), Root: "asset", Owner: "acme", Status: dependency.Deleted,
@@ -77,7 +58,7 @@ func manyDeletions(t *testing.T, many int) *dependency.Service {
 			records[i].Blocked = &dependency.Blocked{Part: "payload", Reason: "bucket-missing"}
 		}
 	}
-	err = g.Update(t.Context(), func(tx dependency.Tx) error { return tx.SaveDeletions(t.Context(), records) })
+	err := g.Update(t.Context(), func(tx dependency.Tx) error { return tx.SaveDeletions(t.Context(), records) })
 	if err != nil {
 		t.Fatal(err)
 	}

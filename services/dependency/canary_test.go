@@ -10,7 +10,6 @@ import (
 
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
-	"github.com/tombstone-project/tombstone/services/dependency/sqlite"
 )
 
 const canaries = `
@@ -30,12 +29,7 @@ type aviary struct {
 
 func newAviary(t *testing.T) *aviary {
 	t.Helper()
-	g, err := sqlite.Open(t.TempDir() + "/graph.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { g.Close(context.Background()) })
-	return aviaryOn(t, g)
+	return aviaryOn(t, newBench(t).graph)
 }
 
 func aviaryOn(t *testing.T, g dependency.Graph) *aviary {
