@@ -87,6 +87,21 @@ func TestADeletedAssetIsInNoListLinkOrCounter(t *testing.T) {
 			t.Errorf("linked to %s: %s, %v; want %d", id, pretty(found.Items), err, want)
 		}
 	}
+	err = b.graph.View(b.ctx, func(tx dependency.Tx) error { // nor hidden ones, which a new generation would inherit
+		left, err := tx.Outgoing(b.ctx, []string{"other", "st", "x", "y"})
+		for _, l := range left {
+			if l.From == "st" || l.To == "st" || l.Hidden != "" {
+				t.Errorf("left in the graph: %+v", l)
+			}
+		}
+		if len(left) != 2 {
+			t.Errorf("%d links are left, want those of the others alone", len(left))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got := b.usage("acme"); got.Assets != before.Assets-1 || got.Pending != 0 {
 		t.Errorf("usage: %+v, before %+v", got, before)
 	}
