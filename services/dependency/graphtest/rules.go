@@ -122,6 +122,7 @@ func testRules(t *testing.T, g dependency.Graph) {
 	t.Run("a hold and the claim that begins a deletion: exactly one wins", func(t *testing.T) { testHoldAgainstClaim(t, g) })
 	t.Run("what several deletions at once would take goes once", func(t *testing.T) { testTogether(t, g) })
 	t.Run("a chain of two thousand goes whole and comes back, and is not read link by link", func(t *testing.T) { testChains(t, g) })
+	t.Run("links and children that are put while others go, come back and are made anew never hang", func(t *testing.T) { testMixed(t, g) })
 	t.Run("many deletions around one dense node are all completed", func(t *testing.T) { testHub(t, g) })
 }
 
