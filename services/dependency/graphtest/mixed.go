@@ -27,7 +27,7 @@ func testMixed(t *testing.T, g dependency.Graph) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	m := mixed{replicas: [2]*rules{newRules(t, g), newRules(t, g)}, assets: 12}
-	for round := range uint64(rounds(40)) {
+	for round := range uint64(rounds(25)) {
 		var clients []func()
 		for client := range uint64(8) {
 			clients = append(clients, func() {
