@@ -150,7 +150,8 @@ func TestTheSchemasAreThoseOfTheTypes(t *testing.T) {
 		"PartProgress": events.PartProgress{}, "AuditEvent": events.AuditEvent{}, "Question": events.Question{}, "Answer": events.Answer{},
 		"Admission": events.Admission{}, "Admitted": events.Admitted{}, "GrantRequest": events.GrantRequest{}, "Granted": events.Granted{},
 		"LeaseRequest": events.LeaseRequest{}, "RenewRequest": events.RenewRequest{}, "Leased": events.Leased{}, "Target": events.Target{}, "Sight": events.Sight{},
-		"Thing": events.Thing{}, "Unseen": events.Unseen{}, "Shelf": events.Shelf{}, "Survey": events.Survey{}, "Lodger": events.Lodger{}}
+		"Thing": events.Thing{}, "Unseen": events.Unseen{}, "Shelf": events.Shelf{}, "Survey": events.Survey{}, "Lodger": events.Lodger{},
+		"StoresView": events.StoresView{}, "BucketView": events.BucketView{}, "StoreFinding": events.StoreFinding{}}
 	schemas := member(t, document, "components", "schemas").(object)
 	for name := range schemas {
 		if _, ok := types[name]; !ok && name != "CloudEvent" {

@@ -103,8 +103,10 @@ func (c *doctorCmd) deletions(p *program, api *client.Client) (findings []findin
 func (c *doctorCmd) stores(p *program, api *client.Client) (findings []finding) {
 	seen, err := api.Stores(p.ctx)
 	switch {
-	case errors.Is(err, problem.NotFound):
+	case errors.Is(err, problem.NotFound): // of an older version
 		return []finding{{What: "buckets", OK: true, Says: "not looked at: the asset service answers at another address"}}
+	case errors.Is(err, problem.Unavailable):
+		return []finding{{What: "asset service", Says: "does not answer; what is accepted waits until one is up"}}
 	case errors.Is(err, problem.Unauthenticated): // access has told it
 		return nil
 	case errors.Is(err, problem.Forbidden):
@@ -112,6 +114,7 @@ func (c *doctorCmd) stores(p *program, api *client.Client) (findings []finding) 
 	case err != nil:
 		return []finding{{What: "buckets", Says: err.Error()}}
 	}
+	findings = append(findings, finding{What: "asset service", OK: true, Says: "answers"})
 	for _, b := range seen.Buckets {
 		says := "versions " + b.Versioning
 		if b.ObjectLock {
@@ -124,7 +127,7 @@ func (c *doctorCmd) stores(p *program, api *client.Client) (findings []finding) 
 	}
 	for _, f := range seen.Findings {
 		warning := f.Reason == "bucket-replicated" || f.Reason == "bucket-settings-hidden"
-		findings = append(findings, finding{What: string(f.Reason), OK: warning, Warning: warning, Says: f.Detail})
+		findings = append(findings, finding{What: f.Reason, OK: warning, Warning: warning, Says: f.Detail})
 	}
 	return findings
 }

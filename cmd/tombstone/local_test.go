@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/httpapi"
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
+	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/asset"
 )
 
@@ -43,7 +45,7 @@ func TestDoctorTellsWhatKeepsDeletionsFromEnding(t *testing.T) {
 	s.Block(did, "access denied", time.Now().Add(time.Hour))
 	tombstone(t, "pause", "--reason", "a backup\nis restored").done()
 	r := tombstone(t, "doctor").done()
-	for _, line := range []string{"WARN  deletions  physical deletion is paused by anonymous since ", ` (a backup\u000ais restored); tombstone resume goes on`, "WARN  deletions  1 blocked, 0 stalled; tombstone stalled lists them with the reason\n"} {
+	for _, line := range []string{"WARN  deletions      physical deletion is paused by anonymous since ", ` (a backup\u000ais restored); tombstone resume goes on`, "WARN  deletions      1 blocked, 0 stalled; tombstone stalled lists them with the reason\n"} {
 		if !strings.Contains(r.stdout, line) {
 			t.Errorf("%q is not in\n%s", line, r.stdout)
 		}
@@ -52,9 +54,9 @@ func TestDoctorTellsWhatKeepsDeletionsFromEnding(t *testing.T) {
 
 func TestDoctorLooksAtBuckets(t *testing.T) {
 	s := serve(t)
-	s.SetStores(asset.StoresView{
-		Buckets:  []asset.BucketView{{Bucket: "assets", Versioning: "enabled"}, {Bucket: "scans", Versioning: "suspended", ObjectLock: true, Replicated: true}},
-		Findings: []asset.Finding{{Reason: asset.ReasonReplicated, Bucket: "scans", Detail: "copies are elsewhere"}},
+	s.SetStores(events.StoresView{
+		Buckets:  []events.BucketView{{Bucket: "assets", Versioning: "enabled"}, {Bucket: "scans", Versioning: "suspended", ObjectLock: true, Replicated: true}},
+		Findings: []events.StoreFinding{{Reason: string(asset.ReasonReplicated), Bucket: "scans", Detail: "copies are elsewhere"}},
 	})
 	r := tombstone(t, "doctor").done()
 	for _, line := range []string{"ok    bucket assets      versions enabled\n", "ok    bucket scans       versions suspended, object locks, replicated\n", "WARN  bucket-replicated  copies are elsewhere\n"} {
@@ -62,8 +64,23 @@ func TestDoctorLooksAtBuckets(t *testing.T) {
 			t.Errorf("%q is not in\n%s", line, r.stdout)
 		}
 	}
-	s.SetStores(asset.StoresView{Findings: []asset.Finding{{Fatal: true, Reason: asset.ReasonVersioningOff, Kind: "scan", Part: "raw", Bucket: "scans", Detail: "enable versioning"}}})
+	s.SetStores(events.StoresView{Findings: []events.StoreFinding{{Fatal: true, Reason: string(asset.ReasonVersioningOff), Kind: "scan", Part: "raw", Bucket: "scans", Detail: "enable versioning"}}})
 	tombstone(t, "doctor").fails(exitFailed, "versioning-off: enable versioning")
+}
+
+func TestDoctorTellsThatNoAssetServiceAnswers(t *testing.T) {
+	serve(t, func(cfg *httpapi.Config) { cfg.Stores = nobodyThere{} })
+	r := tombstone(t, "doctor").fails(exitFailed, "asset service: does not answer; what is accepted waits until one is up")
+	if !strings.Contains(r.stdout, "BAD  asset service  does not answer") {
+		t.Errorf("got %q", r.stdout)
+	}
+}
+
+// nobodyThere is an asset service that is down.
+type nobodyThere struct{}
+
+func (nobodyThere) Stores(context.Context) (events.StoresView, error) {
+	return events.StoresView{}, problem.New(problem.Unavailable, "the asset service does not answer; try again")
 }
 
 func TestPolicyCheck(t *testing.T) {

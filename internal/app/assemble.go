@@ -43,9 +43,11 @@ func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Polic
 	}
 	var deps *dependency.Service
 	var assets *asset.Service
+	var view httpapi.StoresAPI
 	if role.dependency() {
 		remote := storesrpc.Dial(bus.conn, proc.names, proc.keys, proc.lookTimeout())
 		looker, plant := dependency.Stores(remote), remote.Plant
+		view = remote
 		if role.asset() {
 			looker = asset.NewInspector(stores)
 			plant = func(ctx context.Context, id string) error { return assets.Plant(ctx, id) }
@@ -61,8 +63,9 @@ func assemble(ctx context.Context, cfg config.Config, role Role, p *policy.Polic
 		}
 		stores.Gate = proc.tracer.Gate(stores.Gate)
 		assets = proc.assetService(bus, stores)
+		view = assets
 	}
-	proc.server, err = proc.handler(deps, assets)
+	proc.server, err = proc.handler(deps, assets, view)
 	if err != nil {
 		return nil, errors.Join(err, proc.close())
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/asset/mongo"
 	"github.com/tombstone-project/tombstone/services/asset/s3"
-	"github.com/tombstone-project/tombstone/services/dependency"
 	"github.com/tombstone-project/tombstone/services/dependency/storesrpc"
 )
 
@@ -52,15 +51,15 @@ func (p *process) assetService(b *bus, c asset.Config) *asset.Service {
 	p.part("blobs", p.prepare("blobs", func(ctx context.Context) error { return p.checkBuckets(ctx, c) }, checked))
 	p.part("erase", after(worker.Run, checked, b.prepared))
 	if !p.role.dependency() {
-		p.part("stores", p.serveStores(b, asset.NewInspector(c), service.Plant))
+		p.part("stores", p.serveStores(b, storesrpc.Answers{Stores: asset.NewInspector(c), Plant: service.Plant, View: service.Stores}))
 	}
 	return service
 }
 
 // serveStores answers the dependency service's questions over NATS.
-func (p *process) serveStores(b *bus, stores dependency.Stores, plant func(context.Context, string) error) func(context.Context) error {
+func (p *process) serveStores(b *bus, answers storesrpc.Answers) func(context.Context) error {
 	return func(ctx context.Context) error {
-		stop, err := storesrpc.Serve(b.conn, p.names, p.keys, stores, plant, p.log)
+		stop, err := storesrpc.Serve(b.conn, p.names, p.keys, answers, p.log)
 		if err != nil {
 			return err
 		}
@@ -77,10 +76,10 @@ func (p *process) checkBuckets(ctx context.Context, c asset.Config) error {
 		switch {
 		case f.Fatal:
 			return refusal{errors.New(f.Detail)}
-		case f.Reason == asset.ReasonUnavailable:
+		case f.Reason == string(asset.ReasonUnavailable):
 			away = errors.Join(away, errors.New(f.Detail))
 		default:
-			p.log.Warn("store is not as the policy needs it", "reason", string(f.Reason), "bucket", f.Bucket, "detail", f.Detail)
+			p.log.Warn("store is not as the policy needs it", "reason", f.Reason, "bucket", f.Bucket, "detail", f.Detail)
 		}
 	}
 	return away

@@ -33,14 +33,14 @@ func listenHTTP(address string) (net.Listener, error) {
 	return nil, fmt.Errorf("TOMBSTONE_LISTEN: %w", err)
 }
 
-// handler makes the API of the services that this process runs.
-func (p *process) handler(deps *dependency.Service, assets *asset.Service) (http.Handler, error) {
+// handler makes the API of the services that this process runs; view looks at the stores, here or elsewhere.
+func (p *process) handler(deps *dependency.Service, assets *asset.Service, view httpapi.StoresAPI) (http.Handler, error) {
 	who, err := auth.New(p.cfg.Auth, auth.OIDC{Audience: p.cfg.AuthAudience, OwnerClaim: p.cfg.AuthOwnerClaim, RolesClaim: p.cfg.AuthRolesClaim,
 		OperatorRole: p.cfg.AuthOperatorRole, Transport: p.transport()}, p.log)
 	if err != nil {
 		return nil, err
 	}
-	c := httpapi.Config{Auth: auth.Limited(who, p.cfg.RateLimit), Checks: p.ready.checks, Registerer: p.registry, RequestTimeout: p.cfg.RequestTimeout, Version: p.info.Version,
+	c := httpapi.Config{Auth: auth.Limited(who, p.cfg.RateLimit), Checks: p.ready.checks, Registerer: p.registry, Stores: view, RequestTimeout: p.cfg.RequestTimeout, Version: p.info.Version,
 		Trace: p.tracer.HTTP, Logger: p.log, Metrics: promhttp.HandlerFor(p.registry, promhttp.HandlerOpts{})}
 	if deps != nil {
 		c.Dependency = deps

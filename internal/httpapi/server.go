@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/internal/auth"
 	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/dependency"
@@ -28,11 +29,15 @@ type AssetAPI interface {
 	// Upload and Download give presigned URLs for one object; bytes, when given, is the only length that is taken.
 	Upload(ctx context.Context, id string, r asset.ObjectRequest, bytes *int64) (asset.Grant, error)
 	Download(ctx context.Context, id string, r asset.ObjectRequest) (asset.Grant, error)
-	// Stores tells how the stores are that the policy names.
-	Stores(ctx context.Context) (asset.StoresView, error)
 	// Lease takes the lease of an asset; RenewLease prolongs it (0: no longer than before) and sets attributes under it.
 	Lease(ctx context.Context, id string, ttl time.Duration) (asset.Lease, error)
 	RenewLease(ctx context.Context, id, token string, ttl time.Duration, attributes map[string]any) (asset.Lease, error)
+}
+
+// StoresAPI looks at the stores of the asset service, wherever that is served; no answer is problem.Unavailable.
+type StoresAPI interface {
+	// Stores tells how the stores are that the policy names.
+	Stores(ctx context.Context) (events.StoresView, error)
 }
 
 // DependencyAPI is everything that the dependency service serves.
@@ -59,6 +64,8 @@ type Config struct {
 	Dependency DependencyAPI
 	// Asset is the asset service; nil when it is not served here.
 	Asset AssetAPI
+	// Stores looks at the stores of the asset service, here or elsewhere.
+	Stores StoresAPI
 
 	Auth auth.Authenticator
 	// Checks decide /readyz.
@@ -150,6 +157,8 @@ func New(cfg Config) (http.Handler, error) {
 		s.documentRoutes()
 		s.grantRoutes()
 		s.leaseRoutes()
+	}
+	if cfg.Stores != nil {
 		s.storesRoute()
 	}
 	s.healthRoutes()

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"testing"
 
+	wire "github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/services/asset"
 )
 
@@ -14,9 +15,9 @@ func TestStores(t *testing.T) {
 			t.Errorf("%s: %v, want an empty list", list, none[list])
 		}
 	}
-	s.SetStores(asset.StoresView{
-		Buckets:  []asset.BucketView{{Bucket: "assets", Versioning: "enabled", ObjectLock: true}},
-		Findings: []asset.Finding{{Fatal: true, Reason: asset.ReasonVersioningOff, Kind: "scan", Part: "raw", Bucket: "scans", Detail: "enable it"}},
+	s.SetStores(wire.StoresView{
+		Buckets:  []wire.BucketView{{Bucket: "assets", Versioning: "enabled", ObjectLock: true}},
+		Findings: []wire.StoreFinding{{Fatal: true, Reason: string(asset.ReasonVersioningOff), Kind: "scan", Part: "raw", Bucket: "scans", Detail: "enable it"}},
 	})
 	found := c.call("GET", "/v1/admin/stores", "").want(200).json()
 	bucket, _ := found["buckets"].([]any)[0].(map[string]any)

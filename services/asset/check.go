@@ -4,18 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/policy"
 )
-
-// Finding is one thing that is wrong, or worth knowing, with the stores that the policy names.
-type Finding struct {
-	Fatal  bool   `json:"fatal,omitempty"` // the service must not start: a place without a fence
-	Reason Reason `json:"reason"`
-	Kind   string `json:"kind,omitempty"` // of the part that shows it; empty when it concerns a whole bucket or store
-	Part   string `json:"part,omitempty"`
-	Bucket string `json:"bucket,omitempty"`
-	Detail string `json:"detail"` // for people, with what to do
-}
 
 // The reasons of findings that never block an erasure.
 const (
@@ -33,12 +24,14 @@ const (
 )
 
 // CheckBuckets looks at the object store as the policy needs it, for the start. No finding: all is well. It changes nothing.
-func CheckBuckets(ctx context.Context, c Config) []Finding { return lookAtBuckets(ctx, c).Findings }
+func CheckBuckets(ctx context.Context, c Config) []events.StoreFinding {
+	return lookAtBuckets(ctx, c).Findings
+}
 
 // LookAtStores tells whether they answer, whether every bucket exists, how it keeps versions, and whether there is a fence for
 // every place. It needs the policy, the documents and the blobs of the configuration.
-func LookAtStores(ctx context.Context, c Config) StoresView {
-	var findings []Finding
+func LookAtStores(ctx context.Context, c Config) events.StoresView {
+	findings := []events.StoreFinding{}
 	if err := c.Documents.Ping(ctx); err != nil {
 		findings = append(findings, storeFinding("", fmt.Errorf("documents: %w", err)))
 	} else {
@@ -49,10 +42,15 @@ func LookAtStores(ctx context.Context, c Config) StoresView {
 	return seen
 }
 
+// Stores looks at the stores now. It changes nothing.
+func (s *Service) Stores(ctx context.Context) (events.StoresView, error) {
+	return LookAtStores(ctx, Config{Policy: s.policy, Documents: s.documents, Blobs: s.blobs}), nil
+}
+
 // lookAtBuckets is the part of it that asks the object store alone.
-func lookAtBuckets(ctx context.Context, c Config) StoresView {
-	var buckets []BucketView
-	var findings []Finding
+func lookAtBuckets(ctx context.Context, c Config) events.StoresView {
+	buckets := []events.BucketView{}
+	var findings []events.StoreFinding
 	modes := map[string]BucketMode{}
 	for _, bucket := range c.Policy.Buckets() {
 		mode, err := c.Blobs.Mode(ctx, bucket)
@@ -61,13 +59,13 @@ func lookAtBuckets(ctx context.Context, c Config) StoresView {
 			continue
 		}
 		modes[bucket] = mode
-		buckets = append(buckets, BucketView{Bucket: bucket, Versioning: mode.Versioning, ObjectLock: mode.ObjectLock, Replicated: mode.Replicated})
+		buckets = append(buckets, events.BucketView{Bucket: bucket, Versioning: mode.Versioning, ObjectLock: mode.ObjectLock, Replicated: mode.Replicated})
 		if mode.Hidden != "" {
-			findings = append(findings, Finding{Reason: ReasonSettingsHidden, Bucket: bucket,
+			findings = append(findings, events.StoreFinding{Reason: string(ReasonSettingsHidden), Bucket: bucket,
 				Detail: fmt.Sprintf("bucket %q: we may not ask for its %s; grant our identity to read it", bucket, mode.Hidden)})
 		}
 		if mode.Replicated {
-			findings = append(findings, Finding{Reason: ReasonReplicated, Bucket: bucket,
+			findings = append(findings, events.StoreFinding{Reason: string(ReasonReplicated), Bucket: bucket,
 				Detail: fmt.Sprintf("bucket %q is replicated; copies elsewhere are not erased by us", bucket)})
 		}
 	}
@@ -76,18 +74,18 @@ func lookAtBuckets(ctx context.Context, c Config) StoresView {
 			findings = append(findings, versioningFinding(place, mode))
 		}
 	}
-	return StoresView{Buckets: buckets, Findings: findings}
+	return events.StoresView{Buckets: buckets, Findings: findings}
 }
 
 // expiryFindings tells of collections whose documents the store removes by itself.
-func expiryFindings(ctx context.Context, c Config) (findings []Finding) {
+func expiryFindings(ctx context.Context, c Config) (findings []events.StoreFinding) {
 	for _, collection := range c.Policy.Collections() {
 		index, err := c.Documents.Expires(ctx, collection)
 		switch {
 		case err != nil:
 			findings = append(findings, storeFinding("", fmt.Errorf("collection %q: %w", collection, err)))
 		case index != "":
-			findings = append(findings, Finding{Reason: ReasonDocumentsExpire, Detail: fmt.Sprintf(
+			findings = append(findings, events.StoreFinding{Reason: string(ReasonDocumentsExpire), Detail: fmt.Sprintf(
 				"the TTL index %q of collection %q removes documents by itself, without a deletion and without a trail: drop it, and let retention of the policy do that", index, collection)})
 		}
 	}
@@ -95,16 +93,16 @@ func expiryFindings(ctx context.Context, c Config) (findings []Finding) {
 }
 
 // storeFinding tells an obstacle, which somebody must remove, from a store that may answer later.
-func storeFinding(bucket string, err error) Finding {
+func storeFinding(bucket string, err error) events.StoreFinding {
 	if blocked := AsBlocked(err); blocked != nil {
-		return Finding{Reason: blocked.Reason, Bucket: bucket, Detail: err.Error()}
+		return events.StoreFinding{Reason: string(blocked.Reason), Bucket: bucket, Detail: err.Error()}
 	}
-	return Finding{Reason: ReasonUnavailable, Bucket: bucket, Detail: err.Error()}
+	return events.StoreFinding{Reason: string(ReasonUnavailable), Bucket: bucket, Detail: err.Error()}
 }
 
-func versioningFinding(place policy.Unversioned, mode BucketMode) Finding {
-	return Finding{
-		Fatal: true, Reason: ReasonVersioningOff, Kind: place.Kind, Part: place.Part, Bucket: place.Bucket,
+func versioningFinding(place policy.Unversioned, mode BucketMode) events.StoreFinding {
+	return events.StoreFinding{
+		Fatal: true, Reason: string(ReasonVersioningOff), Kind: place.Kind, Part: place.Part, Bucket: place.Bucket,
 		Detail: fmt.Sprintf("part %q of kind %q lacks {generation}, and versioning is %s in bucket %q: enable versioning, put {generation} into the place, or say unfenced: true",
 			place.Part, place.Kind, mode.Versioning, place.Bucket),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/asset/memory"
 )
@@ -31,7 +32,7 @@ func TestEveryBucketIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.same("buckets", seen.Buckets, []asset.BucketView{
+	w.same("buckets", seen.Buckets, []events.BucketView{
 		{Bucket: "assets", Versioning: "enabled", ObjectLock: true, Replicated: true}, {Bucket: "scans", Versioning: "enabled"}, {Bucket: "thumbs", Versioning: "off"},
 	})
 	var reasons []string
@@ -44,34 +45,34 @@ func TestEveryBucketIsTold(t *testing.T) {
 func TestLookAtStores(t *testing.T) {
 	tests := map[string]struct {
 		change func(w *world)
-		want   []asset.Finding
+		want   []events.StoreFinding
 	}{
 		"all is well": {change: func(*world) {}},
 		"a bucket is missing": {
 			change: func(w *world) { w.blobs.Block("thumbs", &asset.Blocked{Reason: asset.ReasonBucketMissing}) },
-			want:   []asset.Finding{{Reason: asset.ReasonBucketMissing, Bucket: "thumbs"}},
+			want:   []events.StoreFinding{{Reason: string(asset.ReasonBucketMissing), Bucket: "thumbs"}},
 		},
 		"the store removes documents by itself": {
 			change: func(w *world) { w.documents.Expire("infos", "by_age") },
-			want:   []asset.Finding{{Reason: asset.ReasonDocumentsExpire}},
+			want:   []events.StoreFinding{{Reason: string(asset.ReasonDocumentsExpire)}},
 		},
 		"versions are off where they are the fence": {
 			change: func(w *world) { w.blobs.CreateBucket("scans", memory.Off) },
-			want:   []asset.Finding{{Fatal: true, Reason: asset.ReasonVersioningOff, Kind: "scan", Part: "raw", Bucket: "scans"}},
+			want:   []events.StoreFinding{{Fatal: true, Reason: string(asset.ReasonVersioningOff), Kind: "scan", Part: "raw", Bucket: "scans"}},
 		},
 		"versions are suspended where they are the fence": {
 			change: func(w *world) { w.blobs.CreateBucket("scans", memory.Suspended) },
-			want:   []asset.Finding{{Fatal: true, Reason: asset.ReasonVersioningOff, Kind: "scan", Part: "raw", Bucket: "scans"}},
+			want:   []events.StoreFinding{{Fatal: true, Reason: string(asset.ReasonVersioningOff), Kind: "scan", Part: "raw", Bucket: "scans"}},
 		},
 		"versions are off where the place holds the generation": {
 			change: func(w *world) { w.blobs.CreateBucket("thumbs", memory.Off) },
 		},
 		"no store answers": {
 			change: func(w *world) { w.steps.dieAt(1) },
-			want: []asset.Finding{
-				{Reason: asset.ReasonUnavailable},
-				{Reason: asset.ReasonUnavailable, Bucket: "assets"}, {Reason: asset.ReasonUnavailable, Bucket: "old"},
-				{Reason: asset.ReasonUnavailable, Bucket: "scans"}, {Reason: asset.ReasonUnavailable, Bucket: "thumbs"},
+			want: []events.StoreFinding{
+				{Reason: string(asset.ReasonUnavailable)},
+				{Reason: string(asset.ReasonUnavailable), Bucket: "assets"}, {Reason: string(asset.ReasonUnavailable), Bucket: "old"},
+				{Reason: string(asset.ReasonUnavailable), Bucket: "scans"}, {Reason: string(asset.ReasonUnavailable), Bucket: "thumbs"},
 			},
 		},
 	}

@@ -38,7 +38,7 @@ func Handler(t testing.TB, s *Service, change ...func(*httpapi.Config)) http.Han
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	cfg := httpapi.Config{
-		Dependency: s, Asset: s, Auth: Anybody{}, Version: "test",
+		Dependency: s, Asset: s, Stores: s, Auth: Anybody{}, Version: "test",
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), Registerer: registry,
 	}
 	for _, f := range change {

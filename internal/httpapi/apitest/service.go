@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/policy"
 	"github.com/tombstone-project/tombstone/problem"
-	"github.com/tombstone-project/tombstone/services/asset"
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
@@ -46,7 +46,7 @@ type Service struct {
 	// violations are what Verify finds
 	violations []dependency.Violation
 	verified   []dependency.VerifyRequest
-	stores     asset.StoresView
+	stores     events.StoresView
 }
 
 // New makes an empty service.

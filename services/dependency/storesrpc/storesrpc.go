@@ -23,7 +23,11 @@ const (
 	endpointLook   = "look"
 	endpointSurvey = "survey"
 	endpointPlant  = "plant"
+	endpointView   = "view"
 )
+
+// viewTime bounds a look at all stores: one that does not answer is told as such before whoever asked gives up.
+const viewTime = 5 * time.Second
 
 // maxTargets bounds one request.
 const maxTargets = 500
@@ -43,9 +47,16 @@ type plantRequest struct {
 	Asset string `json:"asset"`
 }
 
-// Serve answers questions about the namespace of names with stores, and has plant write canaries, sharing the work with every other process that does. stop
-// takes no more, waits until those in hand are answered, and must be called once.
-func Serve(nc *nats.Conn, names events.Names, keys events.Keys, stores dependency.Stores, plant func(ctx context.Context, asset string) error, logger *slog.Logger) (stop func() error, err error) {
+// Answers is what the asset service answers with.
+type Answers struct {
+	Stores dependency.Stores
+	Plant  func(ctx context.Context, asset string) error
+	View   func(ctx context.Context) (events.StoresView, error)
+}
+
+// Serve answers questions about the namespace of names, sharing the work with every other process that does. stop takes no more,
+// waits until those in hand are answered, and must be called once.
+func Serve(nc *nats.Conn, names events.Names, keys events.Keys, a Answers, logger *slog.Logger) (stop func() error, err error) {
 	look := func(ctx context.Context, request []byte) (any, error) {
 		var asked struct {
 			Targets []events.Target `json:"targets"`
@@ -53,15 +64,20 @@ func Serve(nc *nats.Conn, names events.Names, keys events.Keys, stores dependenc
 		if err := json.Unmarshal(request, &asked); err != nil {
 			return nil, problem.New(problem.InvalidRequest, "not a list of targets: %v", err)
 		}
-		sights, err := stores.Look(ctx, asked.Targets)
+		sights, err := a.Stores.Look(ctx, asked.Targets)
 		if err != nil {
 			return nil, err
 		}
 		fitting, err := rpc.Fitting(sights)
 		return lookReply{fitting}, err
 	}
+	view := func(ctx context.Context, _ []byte) (any, error) {
+		limited, cancel := context.WithTimeout(ctx, viewTime)
+		defer cancel()
+		return a.View(limited)
+	}
 	return rpc.Serve(nc, names, rpc.Service{Name: service, Description: "Tells the dependency service what lies in the stores.",
-		Endpoints: map[string]rpc.Handler{endpointLook: look, endpointSurvey: survey(stores), endpointPlant: planting(plant)}, Keys: keys, Log: logger})
+		Endpoints: map[string]rpc.Handler{endpointLook: look, endpointSurvey: survey(a.Stores), endpointPlant: planting(a.Plant), endpointView: view}, Keys: keys, Log: logger})
 }
 
 func survey(stores dependency.Stores) rpc.Handler {
@@ -122,4 +138,10 @@ func (c *Client) Survey(ctx context.Context, shelf events.Shelf) (out events.Sur
 // Plant has the content of a canary written.
 func (c *Client) Plant(ctx context.Context, asset string) error {
 	return c.rpc.Call(ctx, service+"."+endpointPlant, plantRequest{asset}, &struct{}{})
+}
+
+// Stores asks how the stores are that the policy names.
+func (c *Client) Stores(ctx context.Context) (out events.StoresView, err error) {
+	err = c.rpc.Call(ctx, service+"."+endpointView, struct{}{}, &out)
+	return out, err
 }

@@ -63,14 +63,14 @@ func broker(t *testing.T) func() *nats.Conn {
 // serve lends stores to a broker and dials them.
 func serve(t *testing.T, stores dependency.Stores) *storesrpc.Client {
 	t.Helper()
-	return servePlanting(t, stores, nil)
+	return serveAnswers(t, storesrpc.Answers{Stores: stores})
 }
 
-func servePlanting(t *testing.T, stores dependency.Stores, plant func(context.Context, string) error) *storesrpc.Client {
+func serveAnswers(t *testing.T, answers storesrpc.Answers) *storesrpc.Client {
 	t.Helper()
 	connect := broker(t)
 	nc := connect()
-	stop, err := storesrpc.Serve(nc, names, nil, stores, plant, slog.New(slog.DiscardHandler))
+	stop, err := storesrpc.Serve(nc, names, nil, answers, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,10 +182,10 @@ func TestRefusalsArriveAndNoAnswerIsUnavailable(t *testing.T) {
 func TestACanaryIsPlantedThere(t *testing.T) {
 	var planted []string
 	var fail error
-	client := servePlanting(t, nil, func(_ context.Context, asset string) error {
+	client := serveAnswers(t, storesrpc.Answers{Plant: func(_ context.Context, asset string) error {
 		planted = append(planted, asset)
 		return fail
-	})
+	}})
 	if err := client.Plant(t.Context(), "tombstone-canary-🦊"); err != nil {
 		t.Fatal(err)
 	}
@@ -195,5 +195,23 @@ func TestACanaryIsPlantedThere(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"tombstone-canary-🦊", "again"}, planted); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTheViewOfTheStoresTravelsWhole(t *testing.T) {
+	view := events.StoresView{Buckets: []events.BucketView{{Bucket: "assets", Versioning: "enabled", ObjectLock: true, Replicated: true}},
+		Findings: []events.StoreFinding{{Fatal: true, Reason: "versioning-off", Kind: "scan", Part: "raw", Bucket: "scans", Detail: "enable it"}}}
+	bounded := false
+	client := serveAnswers(t, storesrpc.Answers{View: func(ctx context.Context) (events.StoresView, error) {
+		_, bounded = ctx.Deadline()
+		return view, nil
+	}})
+	got, err := client.Stores(t.Context())
+	if diff := cmp.Diff(view, got); diff != "" || err != nil || !bounded {
+		t.Errorf("view: %v, bounded %t, (-want +got):\n%s", err, bounded, diff)
+	}
+	alone := storesrpc.Dial(broker(t)(), names, nil, patience)
+	if _, err := alone.Stores(t.Context()); !errors.Is(err, problem.Unavailable) {
+		t.Errorf("nobody serves: %v", err)
 	}
 }
