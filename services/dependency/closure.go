@@ -12,9 +12,8 @@ import (
 // moment may come back when the deletion is cancelled.
 const detachLocked = 10000
 
-// countedBeyond is up to how many times the limit of a deletion its assets are counted, more or less: a refusal need not look
-// through the whole graph.
-const countedBeyond = 10
+// countedAtMost is up to how many assets a refusal counts what would go, more or less: it need not look through the whole graph.
+func countedAtMost(limit int) int { return max(10*limit, 100_000) }
 
 // scope says what a deletion may take along.
 type scope struct {
@@ -58,7 +57,7 @@ type closure struct {
 // findClosure works out the closure of one root in a transaction; see findClosures.
 func findClosure(ctx context.Context, w *world, p *policy.Policy, root string, by Caller, withDependants bool) (*closure, error) {
 	limit := p.Limits.MaxAssetsPerDeletion
-	return findClosures(ctx, w, p, []string{root}, scope{withDependants: withDependants, by: &by, most: countedBeyond * limit}, limit)
+	return findClosures(ctx, w, p, []string{root}, scope{withDependants: withDependants, by: &by, most: countedAtMost(limit)}, limit)
 }
 
 // findClosures works out what the roots take along together: first without locks, to know what must be locked, then

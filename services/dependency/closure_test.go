@@ -193,6 +193,19 @@ func TestReferencesCountWhateverElseTheirLinksDo(t *testing.T) {
 	}
 }
 
+func TestWhatIsFarAboveTheLimitIsCountedAll(t *testing.T) {
+	b := newClosureBench(t)
+	b.create("bare", "root")
+	for i := range 12 * 50 {
+		b.create("bare", fmt.Sprintf("child-%d", i), to("PART_OF", "root"))
+		b.create("bare", fmt.Sprintf("grandchild-%d", i), to("PART_OF", fmt.Sprintf("child-%d", i)))
+	}
+	_, err := b.Delete(b.ctx, "root", dependency.DeleteRequest{})
+	if p := refused(t, err, problem.TooManyAssets); p.Members["assets_total"] != 1201 {
+		t.Errorf("assets_total: %v", p.Members)
+	}
+}
+
 func TestHeldChildAndTooManyAssetsRefuseTheWhole(t *testing.T) {
 	b := newClosureBench(t)
 	b.create("bare", "root")

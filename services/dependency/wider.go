@@ -97,7 +97,7 @@ func (c *closure) tooMany() error {
 
 func tooManyAssets(n, limit int) error {
 	count := strconv.Itoa(n)
-	if n > countedBeyond*limit {
+	if n > countedAtMost(limit) {
 		count = "at least " + count
 	}
 	return problem.New(problem.TooManyAssets, "this would delete %s assets, more than limits.max_assets_per_deletion (%d); delete parts of it first, or raise the limit", count, limit).
