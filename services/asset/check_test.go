@@ -37,7 +37,7 @@ func TestEveryBucketIsTold(t *testing.T) {
 	})
 	var reasons []string
 	for _, f := range seen.Findings {
-		reasons = append(reasons, f.Bucket+" "+string(f.Reason))
+		reasons = append(reasons, f.Bucket+" "+f.Reason)
 	}
 	w.same("findings", reasons, []string{"assets bucket-replicated", "old access-denied", "thumbs bucket-settings-hidden"})
 }
