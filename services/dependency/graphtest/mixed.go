@@ -78,9 +78,12 @@ func (m mixed) act(r *rules, random *rand.Rand) {
 
 func (mixed) id(n int) string { return fmt.Sprintf("mixed-%02d", n) }
 
+// Owners of this test alone, as others leave assets in the same graph.
+const leaving, staying = "mixed-leaving", "mixed-staying"
+
 // kind and owner are those of an id for ever: each third asset is the leaving owner's, each second one has a grace period.
 func (mixed) kind(id string) string  { return []string{"bare", "slow"}[id[len(id)-1]%2] }
-func (mixed) owner(id string) string { return []string{"leaving", "acme", "acme"}[id[len(id)-1]%3] }
+func (mixed) owner(id string) string { return []string{leaving, staying, staying}[id[len(id)-1]%3] }
 
 // reverse cancels the deletion that an asset goes with.
 func (mixed) reverse(ctx context.Context, r *rules, id string) error {
@@ -121,13 +124,13 @@ func (m mixed) check(t *testing.T, g dependency.Graph) {
 			t.Errorf("G4: %s is live and has the link %s to %s, which is %s", l.From, l.Type, l.To, to.Status)
 		}
 	}
-	counted := map[string]int64{"leaving": 0, "acme": 0}
+	counted := map[string]int64{leaving: 0, staying: 0}
 	for _, n := range found {
 		if n.Status != dependency.Deleted {
 			counted[n.Owner]++
 		}
 	}
-	for owner, u := range usage(t, g, "leaving", "acme") {
+	for owner, u := range usage(t, g, leaving, staying) {
 		if u.Assets != counted[owner] {
 			t.Errorf("G8: %s has %d assets, and %d are counted", owner, counted[owner], u.Assets)
 		}
