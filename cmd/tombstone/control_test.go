@@ -152,12 +152,47 @@ func TestStalledAndRetry(t *testing.T) {
 	}
 }
 
+func TestDrivingWhilePausedSaysWhyNothingWasDriven(t *testing.T) {
+	s := serve(t)
+	did := deleted(t, s, "a")
+	tombstone(t, "pause", "--reason", "a restore").done()
+	for _, verb := range []string{"retry", "replay"} {
+		got := tombstone(t, verb, "--all").done().stdout
+		if !strings.HasPrefix(got, "0 deletions driven\nphysical deletion is paused by anonymous since ") || !strings.HasSuffix(got, " (a restore); tombstone resume goes on\n") {
+			t.Errorf("%s --all: %q", verb, got)
+		}
+		if got := tombstone(t, verb, did).done().stdout; got != "0 deletions driven\n"+did+": is deleting, and waits for: its end\n" {
+			t.Errorf("%s: %q", verb, got)
+		}
+		for _, what := range []string{did, "--all"} {
+			if got := tombstone(t, verb, what, "--json").done().values(); len(got) != 1 || got[0]["driven"] != 0.0 {
+				t.Errorf("%s %s --json: %v", verb, what, got)
+			}
+		}
+	}
+}
+
+func TestFlagState(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for want, f := range map[string]dependency.PendingFlag{
+		"not due":       {DueAt: now.Add(time.Second), Cause: "next_try"},
+		"being sent":    {DueAt: now, Claimed: true, Cause: "resend"},
+		"waits: resend": {DueAt: now, Cause: "resend"},
+		"waits":         {DueAt: now},
+	} {
+		if got := flagState(f, now); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestWhyStalled(t *testing.T) {
 	failing := dependency.AssetStep{Asset: "a", Step: dependency.Step{Part: "p", Status: dependency.StepErasing, LastError: "timeout"}}
 	for want, d := range map[string]dependency.Deletion{
-		"blocked: p of a: locked": {Blocked: &dependency.Blocked{Asset: "a", Part: "p", Reason: "locked"}, Steps: []dependency.AssetStep{failing}},
-		"failing: timeout":        {Stalled: true, Steps: []dependency.AssetStep{{Step: dependency.Step{Status: dependency.StepErased, LastError: "old"}}, failing}},
-		"past its deadline":       {Stalled: true},
+		"blocked: p of a: locked":                       {Blocked: &dependency.Blocked{Asset: "a", Part: "p", Reason: "locked"}, Steps: []dependency.AssetStep{failing}},
+		"failing: timeout":                              {Stalled: true, Steps: []dependency.AssetStep{{Step: dependency.Step{Status: dependency.StepErased, LastError: "old"}}, failing}},
+		"past its deadline":                             {Stalled: true, SentAt: &time.Time{}},
+		"past its deadline; its command was never sent": {Stalled: true},
 	} {
 		if got := whyStalled(d); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -22,7 +22,8 @@ func TestDelete(t *testing.T) {
 		s := serve(t)
 		create(t, s, "a", "b", "free")
 		put(t, s, "user", dependency.Put{Kind: apitest.Kind, Links: &[]dependency.LinkTo{{Type: apitest.LinkType, To: "a"}}})
-		if r := tombstone(t, "delete", "a"); r.code != exitFailed || !strings.Contains(r.err, "has-dependants") || !strings.Contains(r.err, "user") {
+		if r := tombstone(t, "delete", "a"); r.code != exitFailed || !strings.Contains(r.err, "has-dependants") || !strings.Contains(r.err, "user") ||
+			!strings.Contains(r.err, "or say --with-dependants; dependants:") || strings.Contains(r.err, "with_dependants") {
 			t.Errorf("exit %d, stderr %q", r.code, r.err)
 		}
 		r := tombstone(t, "delete", "free", "nobody", "b", "--reason", "why not")

@@ -84,11 +84,7 @@ func (c *doctorCmd) deletions(p *program, api *client.Client) (findings []findin
 		findings = append(findings, finding{What: "deletions", OK: true, Warning: true, Says: fmt.Sprintf(says, args...)})
 	}
 	if o.Pause != nil {
-		says := "physical deletion is paused by " + o.Pause.By + " since " + moment(o.Pause.At)
-		if o.Pause.Reason != "" {
-			says += " (" + o.Pause.Reason + ")"
-		}
-		warn("%s; tombstone resume goes on", says)
+		warn("%s", pausedSays(*o.Pause))
 	}
 	if o.Blocked+o.Stalled > 0 {
 		warn("%d blocked, %d stalled; tombstone stalled lists them with the reason", o.Blocked, o.Stalled)
@@ -97,6 +93,15 @@ func (c *doctorCmd) deletions(p *program, api *client.Client) (findings []findin
 		warn("a command waits for the broker since %s; tombstone pending lists such", moment(*o.Flags.Oldest))
 	}
 	return findings
+}
+
+// pausedSays tells who has paused physical deletion, and what ends the pause.
+func pausedSays(pause dependency.Pause) string {
+	says := "physical deletion is paused by " + pause.By + " since " + moment(pause.At)
+	if pause.Reason != "" {
+		says += " (" + pause.Reason + ")"
+	}
+	return says + "; tombstone resume goes on"
 }
 
 // stores tells how the buckets of the policy are, and what is not as the policy needs it.

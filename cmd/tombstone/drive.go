@@ -35,25 +35,44 @@ func (c *driveFlags) drive(p *program, call func(*client.Client, context.Context
 	if err = c.finish(p, err, func() { _, _ = fmt.Fprintln(p.out, count(driven.Driven, "deletion"), "driven") }); err != nil {
 		return err
 	}
-	if named := distinct(c.Deletions); driven.Driven < len(named) {
-		return c.tellIdle(p, api, named)
+	switch named := distinct(c.Deletions); {
+	case driven.Driven < len(named):
+		return c.tellIdle(p, api, named, driven.Driven)
+	case driven.Driven == 0 && !c.JSON:
+		tellPaused(p, api)
 	}
 	return nil
 }
 
-// tellIdle tells which of the deletions there was nothing to drive of. Those that are not there are failures.
-func (c *driveFlags) tellIdle(p *program, api *client.Client, ids []string) error {
+// tellPaused tells that physical deletion is paused, if it is: then nothing can be driven.
+func tellPaused(p *program, api *client.Client) {
+	if o, err := api.Overview(p.ctx); err == nil && o.Pause != nil {
+		_, _ = fmt.Fprintln(p.out, safe(pausedSays(*o.Pause)))
+	}
+}
+
+// tellIdle tells which of the deletions there was nothing to drive of, and what those wait for that are deleting still, where
+// not all of them were driven. Those that are not there are failures.
+func (c *driveFlags) tellIdle(p *program, api *client.Client, ids []string, driven int) error {
 	var missing error
+	var waiting []dependency.Explanation
 	for _, id := range ids {
-		d, err := api.Deletion(p.ctx, id, "")
+		x, err := api.Explain(p.ctx, id)
 		switch {
 		case problem.As(err) != nil:
 			p.complain("%s: %s", id, refusal(problem.As(err)))
 			missing = errTold
 		case err != nil:
 			return fmt.Errorf("%s: %w", id, err)
-		case d.Status != dependency.Deleting && !c.JSON:
-			_, _ = fmt.Fprintln(p.out, safe(id)+": nothing to drive, it is "+string(d.Status))
+		case x.Status == dependency.Deleting:
+			waiting = append(waiting, x)
+		case !c.JSON:
+			_, _ = fmt.Fprintln(p.out, safe(id)+": nothing to drive, it is "+string(x.Status))
+		}
+	}
+	if len(waiting) > driven && !c.JSON {
+		for _, x := range waiting {
+			_, _ = fmt.Fprintln(p.out, safe(x.Deletion+": is deleting, and waits for: "+x.WaitsFor))
 		}
 	}
 	return missing

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -33,11 +34,21 @@ func printPending(p *program, flags []dependency.PendingFlag, first bool) {
 		rows = append(rows, []string{"DELETION", "ASSET", "SINCE", "DUE", "STATE"})
 	}
 	for _, f := range flags {
-		state := f.Cause
-		if f.Claimed {
-			state = "being sent"
-		}
-		rows = append(rows, []string{f.Deletion, f.Asset, moment(f.Since), moment(f.DueAt), state})
+		rows = append(rows, []string{f.Deletion, f.Asset, moment(f.Since), moment(f.DueAt), flagState(f, time.Now())})
 	}
 	table(p.out, rows...)
+}
+
+// flagState is why a flag is there still: its time has not come, it is in hand, or it waits, for what was flagged again with
+// the cause of that.
+func flagState(f dependency.PendingFlag, now time.Time) string {
+	switch {
+	case f.DueAt.After(now):
+		return "not due"
+	case f.Claimed:
+		return "being sent"
+	case f.Cause != "":
+		return "waits: " + f.Cause
+	}
+	return "waits"
 }

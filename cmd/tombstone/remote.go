@@ -91,6 +91,9 @@ func pages[T any](p *program, r *remote, read func(cursor string) (dependency.Pa
 // refusal is the line of a refusal: its name and its sentence, and the dependants that it names.
 func refusal(p *problem.Problem) string {
 	line := p.Error()
+	if asks, ok := strings.CutSuffix(line, dependency.AskWithDependants); ok && p.Name == problem.HasDependants {
+		line = asks + "say --with-dependants"
+	}
 	if some, ok := p.Members["dependants"].([]any); ok {
 		line += "; dependants: " + enumerate(some, p.Members["dependants_total"])
 	}

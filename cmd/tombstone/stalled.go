@@ -48,5 +48,8 @@ func whyStalled(d dependency.Deletion) string {
 			return "failing: " + step.LastError
 		}
 	}
+	if d.SentAt == nil {
+		return "past its deadline; its command was never sent"
+	}
 	return "past its deadline"
 }

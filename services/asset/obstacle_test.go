@@ -63,6 +63,13 @@ func TestWhatIsParkedIsReportedWithItsNextTry(t *testing.T) {
 			saga.Outcome{Attempt: 1, Blocked: true, Reason: "paused", NextTry: next, Err: &saga.Parked{Reason: "paused"}},
 			events.PartProgress{Status: events.ProgressRetry, Reason: "paused", NextTry: &next, Attempts: 1, LastError: "parked: paused"},
 		},
+		{
+			saga.Outcome{
+				Attempt: 1, Blocked: true, Part: "payload", Reason: "object-locked", NextTry: next,
+				Err: &saga.Parked{Part: "payload", Reason: "object-locked", Err: &asset.Blocked{Reason: asset.ReasonObjectLocked, Detail: "until March"}},
+			},
+			events.PartProgress{Part: "payload", Status: events.ProgressBlocked, Reason: "object-locked", NextTry: &next, Attempts: 1, LastError: "object-locked: until March (cure: wait, or lift the lock)"},
+		},
 	} {
 		if err := asset.NewEraser(w.config).Park(t.Context(), message, test.outcome); err != nil {
 			t.Fatal(err)

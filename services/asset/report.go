@@ -115,7 +115,7 @@ func (r *erasure) progressOf(part string, err error) events.PartProgress {
 		out.LastError = err.Error()
 	}
 	if blocked := AsBlocked(err); blocked != nil {
-		out.Status, out.Reason = events.ProgressBlocked, string(blocked.Reason)
+		out.Status, out.Reason, out.LastError = events.ProgressBlocked, string(blocked.Reason), blocked.Error()
 		if !blocked.Until.IsZero() {
 			out.Until = &blocked.Until
 		}

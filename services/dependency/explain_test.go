@@ -122,6 +122,19 @@ func TestExplainADeletionThatHasBegun(t *testing.T) {
 	}
 }
 
+func TestExplainOfAStalledDeletionThatNobodyErasesNamesTheDoctor(t *testing.T) {
+	b := newBench(t)
+	b.create("item", "x")
+	d := b.del("x")
+	if err := b.Commands().Sent(t.Context(), []string{b.flags()[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	sent := b.now()
+	runSentOnce(t, b)
+	b.advance(2 * time.Hour)
+	b.says(d, "the asset service, which has the command", sent, "look whether an asset service answers (tombstone doctor), then: tombstone retry ID")
+}
+
 func TestExplainDoesNotCallForcedPartsAbsent(t *testing.T) {
 	b := newBench(t)
 	b.create("item", "x")

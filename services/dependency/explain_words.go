@@ -34,11 +34,17 @@ func (x *Explanation) say(c circumstances) {
 	case x.LastError != "":
 		x.WaitsFor, x.Since = "the asset service, whose last try failed; it tries again by itself", c.begun()
 		x.MayDo = []string{"remove the cause, then: tombstone retry " + d.ID}
+	case x.Stalled:
+		x.WaitsFor, x.Since = hasCommand, c.begun()
+		x.MayDo = []string{"look whether an asset service answers (tombstone doctor), then: tombstone retry " + d.ID}
 	default:
-		x.WaitsFor, x.Since = "the asset service, which has the command", c.begun()
+		x.WaitsFor, x.Since = hasCommand, c.begun()
 		x.MayDo = []string{"tombstone retry " + d.ID}
 	}
 }
+
+// hasCommand is what a deletion waits for that nothing stands in the way of.
+const hasCommand = "the asset service, which has the command"
 
 // completed says how it ended: what an operator gave up was not seen to be absent.
 func (c *circumstances) completed() string {

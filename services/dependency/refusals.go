@@ -34,6 +34,10 @@ func onHold(n Node) error {
 	return problem.New(problem.OnHold, "asset %q is on hold since %s: %s", n.ID, n.Hold.At.Format(time.RFC3339), n.Hold.Reason)
 }
 
+// AskWithDependants ends the refusal of what others depend on: how to take them along, in the words of the HTTP API. A client
+// with words of its own puts those there.
+const AskWithDependants = "ask with_dependants"
+
 func hasDependants(id string, d Dependants) error {
 	who := fmt.Sprintf("%d assets depend", d.Total)
 	if d.Total == 1 {
@@ -43,7 +47,7 @@ func hasDependants(id string, d Dependants) error {
 		return problem.New(problem.HasDependants, "%s on %q, of other owners; ask an operator", who, id).
 			With("dependants", []string{}).With("dependants_total", d.Total)
 	}
-	return problem.New(problem.HasDependants, "%s on %q: %s; delete first what depends on it, or ask with_dependants", who, id, quoteSome(d.First, d.Total)).
+	return problem.New(problem.HasDependants, "%s on %q: %s; delete first what depends on it, or %s", who, id, quoteSome(d.First, d.Total), AskWithDependants).
 		With("dependants", d.First).With("dependants_total", d.Total)
 }
 

@@ -70,7 +70,7 @@ func (s *Service) Delete(ctx context.Context, id string, r dependency.DeleteRequ
 		return dependency.Deletion{}, problem.New(problem.OnHold, "asset %q is on hold: %s", id, a.Hold.Reason)
 	}
 	if from := s.sources(id); len(from) > 0 && !r.WithDependants {
-		return dependency.Deletion{}, problem.New(problem.HasDependants, "%d assets depend on it", len(from)).
+		return dependency.Deletion{}, problem.New(problem.HasDependants, "%d assets depend on it; delete first what depends on it, or %s", len(from), dependency.AskWithDependants).
 			With("dependants", from).With("dependants_total", len(from))
 	}
 	now := time.Now().UTC()
@@ -172,7 +172,7 @@ func (s *Service) Pending(ctx context.Context, _ string) (dependency.Page[depend
 	return page, nil
 }
 
-// Replay counts what it would drive.
+// Replay counts what it would drive: nothing while paused.
 func (s *Service) Replay(ctx context.Context, d dependency.Drive) (dependency.Driven, error) {
 	return s.drive(ctx, "Replay", d)
 }
@@ -186,7 +186,7 @@ func (s *Service) drive(ctx context.Context, call string, d dependency.Drive) (d
 	s.drives = append(s.drives, d)
 	var driven dependency.Driven
 	for id, deletion := range s.deletions {
-		if deletion.Status == dependency.Deleting && (d.All || slices.Contains(d.Deletions, id)) {
+		if s.paused == nil && deletion.Status == dependency.Deleting && (d.All || slices.Contains(d.Deletions, id)) {
 			driven.Driven++
 		}
 	}
