@@ -1,13 +1,15 @@
 package closures
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,9 +22,9 @@ import (
 	"github.com/tombstone-project/tombstone/services/dependency/sqlite"
 )
 
-// What the processes that erase an owner are told: where the graph is, the names in it, and the batch.
-const envGraph, envUser, envPassword, envLabel, envBatch = "TOMBSTONE_ERASURE_GRAPH", "TOMBSTONE_ERASURE_USER", "TOMBSTONE_ERASURE_PASSWORD",
-	"TOMBSTONE_ERASURE_LABEL", "TOMBSTONE_ERASURE_BATCH"
+// What the processes that erase an owner are told: where the graph is, the names in it, the batch, and with which command to end (0: none).
+const envGraph, envUser, envPassword, envLabel, envBatch, envKill = "TOMBSTONE_ERASURE_GRAPH", "TOMBSTONE_ERASURE_USER", "TOMBSTONE_ERASURE_PASSWORD",
+	"TOMBSTONE_ERASURE_LABEL", "TOMBSTONE_ERASURE_BATCH", "TOMBSTONE_ERASURE_KILL"
 
 func TestAnOwnerIsErasedThroughKillsOnSQLite(t *testing.T) {
 	count := 2000
@@ -45,7 +47,7 @@ func TestAnOwnerIsErasedThroughKillsOnNeo4j(t *testing.T) {
 }
 
 // eraseOwner asks for the erasure of an owner, whose assets are trees of parts that mention those of another owner and are
-// mentioned by them. Two processes are killed, one while it accepts and one while it completes; a third one comes to the end.
+// mentioned by them. Two processes are killed with commands and reports in hand; a third one comes to the end.
 func eraseOwner(t *testing.T, open func() (dependency.Graph, error), count int, env []string) {
 	g, err := open()
 	if err != nil {
@@ -67,9 +69,9 @@ func eraseOwner(t *testing.T, open func() (dependency.Graph, error), count int, 
 	}
 	env = append(env, envBatch+"="+batch)
 	begun := time.Now()
-	eraseUntil(t, env, func(b dependency.Batch) bool { return b.Accepted >= count/10 })
-	eraseUntil(t, env, func(b dependency.Batch) bool { return b.Deleted >= count/3 })
-	memory := eraseUntil(t, env, nil)
+	eraseUntil(t, env, count/10)
+	eraseUntil(t, env, count/3)
+	memory := eraseUntil(t, env, 0)
 	t.Logf("%d assets: erased in %v, of which two processes were killed; peak memory of the last %s", count, time.Since(begun).Round(time.Second), memory)
 
 	if g, err = open(); err != nil {
@@ -105,38 +107,21 @@ func eraseOwner(t *testing.T, open func() (dependency.Graph, error), count int, 
 	}
 }
 
-// eraseUntil runs a process that erases, and kills it as soon as the batch has come so far; without a condition it waits for
-// its end, and gives the peak of its memory.
-func eraseUntil(t *testing.T, env []string, far func(dependency.Batch) bool) (memory string) {
+// eraseUntil runs a process that erases, and kills itself when it meets so many commands; with 0 it comes to its end. It gives
+// the peak of the process's memory.
+func eraseUntil(t *testing.T, env []string, commands int) (memory string) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestErasureInAProcessOfItsOwn$", "-test.v", "-test.timeout=30m")
-	child.Env = append(os.Environ(), env...)
+	child.Env = append(os.Environ(), append(env, envKill+"="+strconv.Itoa(commands))...)
 	child.Stderr = os.Stderr
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	out, err := child.Output()
+	var ended *exec.ExitError
+	killed := errors.As(err, &ended) && ended.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+	if killed != (commands > 0) || !killed && err != nil {
+		t.Fatalf("killed: %t, ended with %v\n%s", killed, err, out)
 	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var told []string
-	killed := false
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		told = append(told, lines.Text())
-		var b dependency.Batch
-		if n, _ := fmt.Sscanf(lines.Text(), "batch %d %d", &b.Accepted, &b.Deleted); n == 2 && far != nil && far(b) && !killed {
-			killed = true
-			if err := child.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if rest, found := strings.CutPrefix(lines.Text(), "peak "); found {
-			memory = rest
-		}
-	}
-	if err := child.Wait(); killed != (err != nil) || far != nil && !killed {
-		t.Fatalf("killed: %t, ended with %v\n%s", killed, err, strings.Join(told, "\n"))
-	}
+	_, memory, _ = strings.Cut(string(out), "\npeak ")
+	memory, _, _ = strings.Cut(memory, "\n")
 	return memory
 }
 
@@ -156,7 +141,11 @@ func TestErasureInAProcessOfItsOwn(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(dependency.WithCaller(t.Context(), dependency.Caller{Subject: "test", Operator: true}))
 	defer stop()
-	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: s.Commands(), Publisher: erased{s}, Timeout: time.Minute, Hold: 2 * time.Minute})
+	kill, err := strconv.ParseInt(os.Getenv(envKill), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands = saga.NewRelay(saga.RelayConfig{Name: "commands", Outbox: s.Commands(), Publisher: &erased{Service: s, kill: kill}, Page: 100, Timeout: 5 * time.Second, Hold: 6 * time.Second})
 	feed = saga.NewRelay(saga.RelayConfig{Name: "feed", Outbox: s.Feed(), Publisher: taken{}})
 	parts, ctx := errgroup.WithContext(ctx)
 	for _, run := range []func(context.Context) error{commands.Run, feed.Run, s.RunSent, s.RunBatches} {
@@ -190,7 +179,7 @@ func graphOfParent(t *testing.T) (g dependency.Graph) {
 	return g
 }
 
-// follow tells how far a batch is, until it is done.
+// follow waits until a batch is done.
 func follow(ctx context.Context, s *dependency.Service, batch string) error {
 	for {
 		begun := time.Now()
@@ -198,11 +187,10 @@ func follow(ctx context.Context, s *dependency.Service, batch string) error {
 		if err != nil || b.Status == dependency.Deleted {
 			return err
 		}
-		fmt.Printf("\nbatch %d %d\n", b.Accepted, b.Deleted)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(max(50*time.Millisecond, 10*time.Since(begun))): // so that asking takes a tenth of the time at most
+		case <-time.After(max(50*time.Millisecond, 3*time.Since(begun))): // so that asking takes a quarter of the time at most
 		}
 	}
 }
@@ -216,10 +204,14 @@ func (taken) Publish(_ context.Context, messages []saga.Message) []error {
 
 func (taken) Purge(context.Context, []string) error { return nil }
 
-// erased is a bus to an asset service that reports at once.
-type erased struct{ *dependency.Service }
+// erased is a bus to an asset service that reports at once, in a process that kills itself when it meets so many commands.
+type erased struct {
+	*dependency.Service
+	kill int64 // 0: never
+	met  atomic.Int64
+}
 
-func (e erased) Publish(ctx context.Context, messages []saga.Message) []error {
+func (e *erased) Publish(ctx context.Context, messages []saga.Message) []error {
 	errs := make([]error, len(messages))
 	var all errgroup.Group
 	all.SetLimit(reportsInHand)
@@ -230,7 +222,10 @@ func (e erased) Publish(ctx context.Context, messages []saga.Message) []error {
 	return errs
 }
 
-func (e erased) report(ctx context.Context, i int, m saga.Message) error {
+func (e *erased) report(ctx context.Context, i int, m saga.Message) error {
+	if e.met.Add(1) == e.kill {
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
 	_, erase, err := events.DecodeCommand(m.Data)
 	if err != nil {
 		return err
@@ -243,4 +238,4 @@ func (e erased) report(ctx context.Context, i int, m saga.Message) error {
 	return e.HandleReport(ctx, saga.Message{Data: data}, 1)
 }
 
-func (e erased) Purge(context.Context, []string) error { return nil }
+func (e *erased) Purge(context.Context, []string) error { return nil }

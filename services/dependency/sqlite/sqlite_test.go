@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestOpen(t *testing.T) {
 	})
 	t.Run("a folder that does not exist is an error that names the file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "absent", "graph.db")
-		if _, err := Open(path); !errors.Is(err, problem.Unavailable) || !strings.Contains(err.Error(), path) {
+		if _, err := Open(path); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path+": make its folder first") {
 			t.Errorf("got %v", err)
 		}
 	})
