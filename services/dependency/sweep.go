@@ -134,7 +134,8 @@ func (w *sweep) page(ctx context.Context, shelf policy.Shelf, after string) (eve
 	return page, problem.New(problem.ListingFailed, "a listing broke off, so nothing was removed: %v", err)
 }
 
-// orphans picks what is nobody's and old enough out of a page.
+// orphans picks what is nobody's and old enough out of a page. With no asset in the graph, whatever lies there refuses the
+// sweep, be it ever so young; a new installation, with nothing there either, has nothing to refuse.
 func (w *sweep) orphans(ctx context.Context, lodgers []events.Lodger) (orphans []orphan, err error) {
 	var nodes map[string]Node
 	err = w.s.graph.View(ctx, func(tx Tx) (err error) {
@@ -153,6 +154,9 @@ func (w *sweep) orphans(ctx context.Context, lodgers []events.Lodger) (orphans [
 		}
 		o := orphaned(l, n)
 		switch {
+		case !known && w.run.Newest == "":
+			return nil, problem.New(problem.EmptyGraph,
+				"there is no asset in the graph, so that everything would be an orphan, as what %s holds of asset %q; look at TOMBSTONE_GRAPH_URI", storeOf(l), l.Asset)
 		case o.ahead || !known && l.Generation > w.run.Newest:
 			return nil, problem.New(problem.GraphBehind,
 				"%s holds something of asset %q that is newer than all the graph knows: was a backup of the graph restored? Nothing was removed", storeOf(l), l.Asset)

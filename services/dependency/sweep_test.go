@@ -222,6 +222,22 @@ func TestSweepRemovesByTheSaga(t *testing.T) {
 	}
 }
 
+func TestSweepOfANewInstallationFindsNothingAndIsNotRefused(t *testing.T) {
+	b, s := sweeping(t)
+	daily, log := b.sweeper(b.graph, s, sweepsDaily)
+	for range 2 {
+		if err := daily.Tidy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if log.count(hasSwept) != 1 || log.count("the sweep removes nothing") != 0 {
+		t.Errorf("the log says\n%s", log.text.String())
+	}
+	if found := b.sweep(true); found.Total != 0 {
+		t.Errorf("found %s", pretty(found))
+	}
+}
+
 func TestSweepStopsWhereItCannotBeSure(t *testing.T) {
 	b, s := sweeping(t)
 	older := generationAt(time.Hour)
@@ -238,6 +254,9 @@ func TestSweepStopsWhereItCannotBeSure(t *testing.T) {
 	s.pages["assets"] = [][]events.Lodger{{b.objects("ghost", older, 1)}}
 	refused("an empty graph", false, problem.EmptyGraph)
 	refused("an empty graph", true, problem.EmptyGraph)
+	s.pages["assets"] = [][]events.Lodger{{b.objects("ghost", "", 1)}}
+	refused("an empty graph, and a thing that tells no generation", true, problem.EmptyGraph)
+	s.pages["assets"] = [][]events.Lodger{{b.objects("ghost", older, 1)}}
 	live := b.create("item", "live")
 	s.there["live/note"] = true
 	s.fail = problem.New(problem.ListingFailed, "broken off")

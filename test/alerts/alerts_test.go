@@ -261,9 +261,11 @@ func retentionRefused(t *testing.T) scenario {
 	return afterRuns(scraped(t, sys.URL, refusedRuns("retention")+more), "retention", "TombstoneRetentionRefused")
 }
 
-// sweepRefused is a sweep of an empty graph.
+// sweepRefused is a sweep with an empty graph, over stores that are not empty.
 func sweepRefused(t *testing.T) scenario {
-	sys := system.StartWith(t, system.Embedded(t), app.All, "sweep: {every: 1s}"+strings.Replace(policyText, "canary: {every: 1s, bucket: %[1]s}", "", 1))
+	s := system.Embedded(t)
+	system.PutObject(t, s, "files/stranger/0190a000-0000-7000-8000-000000000000/data", "of another installation")
+	sys := system.StartWith(t, s, app.All, "sweep: {every: 1s}"+strings.Replace(policyText, "canary: {every: 1s, bucket: %[1]s}", "", 1))
 	defer sys.Stop()
 	return afterRuns(scraped(t, sys.URL, refusedRuns("sweep")+more), "sweep", "TombstoneSweepRefused")
 }
