@@ -113,7 +113,7 @@ func (s *Service) accept(ctx context.Context, items []acceptItem) ([]acceptResul
 			todo = again
 		}
 		for _, i := range closures {
-			w := &acceptWorld{world: newWorld(tx, s.now()), s: s}
+			w := &acceptWorld{world: newWorld(tx, s.now()), s: s, wider: map[string]bool{items[i].id: true}}
 			if err := w.read(ctx, items, []int{i}); err != nil {
 				return err
 			}

@@ -16,7 +16,7 @@ type acceptWorld struct {
 	*world
 	s          *Service
 	dependants map[string]Dependants
-	wider      map[string]bool // assets whose deletion takes others along or detaches links
+	wider      map[string]bool // assets whose deletion takes others along or detaches links; read unless it is given
 	known      map[Key]Key     // by (Subject, Key)
 	running    map[string]DeletionRecord
 	paused     bool // then flags wait for the relay, which publishes nothing either
@@ -71,7 +71,7 @@ func (w *acceptWorld) read(ctx context.Context, items []acceptItem, todo []int) 
 // readDependants reads what a deletion of each asset has to reckon with.
 func (w *acceptWorld) readDependants(ctx context.Context, ids []string) error {
 	var err error
-	if w.dependants, err = w.tx.Dependants(ctx, ids, w.s.policy.LinkTypes(policy.Restrict), namesShown); err != nil {
+	if w.dependants, err = w.tx.Dependants(ctx, ids, w.s.policy.LinkTypes(policy.Restrict), namesShown); err != nil || w.wider != nil {
 		return err
 	}
 	return w.readWider(ctx, ids)

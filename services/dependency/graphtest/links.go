@@ -10,6 +10,7 @@ import (
 
 func testLinks(t *testing.T, g dependency.Graph) {
 	t.Run("links are made, hidden, shown again and removed", func(t *testing.T) { testLinkLife(t, g) })
+	t.Run("many links to one target are hidden and shown again, and nothing else", func(t *testing.T) { testHideMany(t, g) })
 	t.Run("dependants are the live and the scheduled sources of visible links", func(t *testing.T) { testDependants(t, g) })
 	t.Run("dependants of a thousand targets come in one call", func(t *testing.T) { testManyDependants(t, g) })
 	t.Run("incoming links come in pages, by source and type", func(t *testing.T) { testIncoming(t, g) })

@@ -33,8 +33,12 @@ func (t *tx) Outgoing(ctx context.Context, ids []string) ([]dependency.Link, err
 	return links, nil
 }
 
-// SaveLinks creates links or sets whether they are hidden: one statement a link type.
+// SaveLinks creates links or sets whether they are hidden: one statement a link type, for those that saveDense leaves.
 func (t *tx) SaveLinks(ctx context.Context, links []dependency.Link) error {
+	links, err := t.saveDense(ctx, links)
+	if err != nil {
+		return err
+	}
 	return t.byType(ctx, "save links", `
 		UNWIND $rows AS row
 		MATCH (s:<asset> {<id>: row.from}) USING INDEX SEEK s:<asset>(<id>)
@@ -64,12 +68,7 @@ func (t *tx) byType(ctx context.Context, what, statement string, links []depende
 		if len(t.names.known([]string{linkType})) == 0 {
 			return fmt.Errorf("%s: the policy has no link type %q", what, linkType)
 		}
-		left, right := "-", "->"
-		if t.names.links[linkType].Reversed {
-			left, right = "<-", "-"
-		}
-		relationship := left + "[r:" + quote(linkType) + "]" + right
-		if err := t.writeRows(ctx, what, fmt.Sprintf(statement, relationship), rows[linkType]); err != nil {
+		if err := t.writeRows(ctx, what, fmt.Sprintf(statement, t.names.arrow("r", linkType)), rows[linkType]); err != nil {
 			return err
 		}
 	}

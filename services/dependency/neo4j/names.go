@@ -99,6 +99,14 @@ func (n names) patternOf(s, r, t string, types []string) (pattern, condition str
 	return fmt.Sprintf("(%s:<asset>)%s[%s:%s]%s(%s:<asset>)", s, left, r, alternatives(types), right, t), condition
 }
 
+// arrow is the relationship r of one type between its source, before it, and its target.
+func (n names) arrow(r, linkType string) string {
+	if n.links[linkType].Reversed {
+		return "<-[" + r + ":" + quote(linkType) + "]-"
+	}
+	return "-[" + r + ":" + quote(linkType) + "]->"
+}
+
 // alternatives are types as a pattern takes them.
 func alternatives(types []string) string {
 	quoted := make([]string, len(types))

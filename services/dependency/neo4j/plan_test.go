@@ -158,6 +158,7 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 		note(tx.Ahead(ctx, ids, types, types, 10))
 	}
 	note(tx.HiddenLinks(ctx, ids, "d"))
+	errs = append(errs, tx.SaveLinks(ctx, spokes(ids[0])))
 	note(tx.Deletions(ctx, ids))
 	one, some, late := []dependency.Status{dependency.Deleting}, []dependency.Status{dependency.Deleting, dependency.Scheduled}, true
 	for _, f := range []dependency.DeletionFilter{{}, {Statuses: one}, {Statuses: some}, {Owner: "owner-1"}, {Batch: "owner-1"}, {Stalled: &late},
@@ -193,6 +194,14 @@ func ask(ctx context.Context, tx dependency.Tx) error {
 	note(tx.Places(ctx, ids))
 	note(tx.Setting(ctx, "plan"))
 	return errors.Join(errs...)
+}
+
+// spokes are so many links to one target, half of a type, that they are looked for from there; their sources do not exist.
+func spokes(to string) (links []dependency.Link) {
+	for i := range 2 * denseFrom {
+		links = append(links, dependency.Link{From: fmt.Sprint("absent-", i/2), Type: []string{"USES", "PART"}[i%2], To: to})
+	}
+	return links
 }
 
 // remove calls every method that takes something away.
