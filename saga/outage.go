@@ -16,6 +16,7 @@ type outage struct {
 
 	mu       sync.Mutex
 	failures int
+	last     error // of the last try; nil when it worked
 	since    time.Time
 	logged   time.Time
 }
@@ -25,6 +26,7 @@ func (o *outage) note(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := time.Now()
+	o.last = err
 	switch {
 	case err == nil && o.failures > 0:
 		o.log.Info(o.what+" works again", "failures", o.failures, "after", now.Sub(o.since).Round(time.Second))
@@ -40,4 +42,11 @@ func (o *outage) note(err error) {
 			o.log.Warn(o.what+" still fails", "error", err, "failures", o.failures, "since", o.since.UTC())
 		}
 	}
+}
+
+// now gives the fault of the last try; nil when it worked.
+func (o *outage) now() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.last
 }

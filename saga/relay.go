@@ -75,6 +75,9 @@ func (r *Relay) Run(ctx context.Context) error {
 // Nudge makes the loop look at the outbox now. It does not wait, and does not shorten the pause after a failure.
 func (r *Relay) Nudge() { signal(r.nudged) }
 
+// Fault is why publishing failed the last time; nil when it worked, or was not tried yet.
+func (r *Relay) Fault() error { return r.fault.now() }
+
 // Send takes flags that this process has just written and claimed, and publishes them as soon as it can: while one call to
 // the bus runs, the flags for the next gather. It never waits. What does not fit is left to the loop: nothing is lost, the
 // claim expires.

@@ -207,8 +207,14 @@ func TestWhatTheBusDidNotTakeStaysSetAndIsTriedAgain(t *testing.T) {
 		pass(3 * time.Second)
 		r.waiting(messages([]saga.Flag{flag(0), flag(2)}))
 		r.set([]saga.Flag{flag(1)})
+		if err := r.relay.Fault(); !errors.Is(err, errDown) {
+			r.Errorf("the fault: %v", err)
+		}
 		r.bus.Refuse(nil)
 		pass(20 * time.Second)
+		if err := r.relay.Fault(); err != nil {
+			r.Errorf("the fault, now that it works: %v", err)
+		}
 		r.waiting(messages([]saga.Flag{flag(0), flag(2), flag(1)}))
 		r.set(nil)
 	})

@@ -29,6 +29,7 @@ func (p *process) dependencyService(ctx context.Context, b *bus, stores dependen
 		Stores: stores, Plant: plant, LookTimeout: p.lookTimeout(), Meter: p.metrics,
 		SendCommands: func(f []saga.Flag) { commands.Send(f) },
 		SendEvents:   func(f []saga.Flag) { feed.Send(f) },
+		PublishFault: func() error { return commands.Fault() },
 		Nudge:        func() { commands.Nudge() }})
 	if err != nil {
 		return nil, err

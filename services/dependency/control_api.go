@@ -80,7 +80,8 @@ type Explanation struct {
 	// WaitsFor says in a sentence what comes next; Since is when that began.
 	WaitsFor string     `json:"waits_for"`
 	Since    *time.Time `json:"since,omitempty"`
-	// LastError and NextTry are those of the step that is tried next.
+	// LastError and NextTry are those of the step that is tried next; of a command that is not sent, what the broker answered to
+	// the process that is asked (for operators), and when its claim ends.
 	LastError string     `json:"last_error,omitempty"`
 	NextTry   *time.Time `json:"next_try,omitempty"`
 	// Causes are the steps that are not done, the first 100.

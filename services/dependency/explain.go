@@ -38,6 +38,7 @@ type circumstances struct {
 	paused   bool
 	held     []string  // of its assets, while it is scheduled
 	unsent   []Command // flags whose command the broker is not known to have
+	fault    error     // why this process could not publish commands the last time; operators see it
 	// waitsFor are deletions of single parts, of the first asset that is erased but for them.
 	waitsFor []string
 	// blockedSince is when the trail last told that it is blocked as it is now.
@@ -54,6 +55,9 @@ func (s *Service) circumstances(ctx context.Context, tx Tx, by Caller, id string
 	}
 	if c.pause, c.paused, err = paused(ctx, tx); err != nil {
 		return c, err
+	}
+	if by.Operator && s.cfg.PublishFault != nil {
+		c.fault = s.cfg.PublishFault()
 	}
 	commands, err := tx.Commands(ctx, CommandFilter{Deletions: []string{id}, Limit: stepsShown})
 	if err != nil {

@@ -1,6 +1,7 @@
 package dependency_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/tombstone-project/tombstone/events"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
+	"github.com/tombstone-project/tombstone/services/dependency/sqlite"
 )
 
 func (b *bench) explain(d dependency.Deletion) dependency.Explanation {
@@ -119,6 +121,38 @@ func TestExplainADeletionThatHasBegun(t *testing.T) {
 	x = b.says(d, "nothing: it is completed, every part was seen to be absent", b.now(), "tombstone receipt ID")
 	if len(x.Causes) != 0 || x.LastError != "" || x.NextTry != nil {
 		t.Errorf("explained: %s", pretty(x))
+	}
+}
+
+func TestExplainOfAnUnsentCommandTellsWhatTheBrokerSaidAndTheNextTry(t *testing.T) {
+	g, err := sqlite.Open(t.TempDir() + "/graph.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close(t.Context())
+	var fault error
+	b := benchWith(t, g, policyText, func(c *dependency.Config) {
+		c.PublishFault = func() error { return fault }
+		c.ClaimFor = 10 * time.Second
+	})
+	b.create("item", "x")
+	d := b.del("x")
+	const waits = "its command has not reached the broker yet; it is published again by itself"
+	const help = "look at the broker (tombstone doctor), then: tombstone replay ID"
+	if x := b.says(d, waits, d.RequestedAt, help); x.LastError != "" || x.NextTry == nil || !x.NextTry.Equal(b.now().Add(10*time.Second)) {
+		t.Errorf("not tried yet: %s", pretty(x))
+	}
+	fault = errors.New("publish on a subject: maximum bytes exceeded")
+	if x := b.says(d, waits, d.RequestedAt, help); x.LastError != fault.Error() {
+		t.Errorf("refused by the broker: %s", pretty(x))
+	}
+	x, err := b.Explain(dependency.WithCaller(t.Context(), dependency.Caller{Subject: "ann", Owner: "acme"}), d.ID)
+	if err != nil || x.LastError != "" {
+		t.Errorf("to one who is no operator: %v, %s", err, pretty(x))
+	}
+	b.advance(time.Minute)
+	if x := b.explain(d); x.NextTry != nil {
+		t.Errorf("its claim has run out, it is tried at any moment: %s", pretty(x))
 	}
 }
 

@@ -29,8 +29,7 @@ func (x *Explanation) say(c circumstances) {
 		x.WaitsFor, x.Since = fmt.Sprintf("deletion %s of one of its parts, which began earlier", c.waitsFor[0]), c.begun()
 		x.MayDo = []string{"tombstone explain " + c.waitsFor[0]}
 	case len(c.unsent) > 0:
-		x.WaitsFor, x.Since = "its command has not reached the broker yet; it is published again by itself", &c.unsent[0].Since
-		x.MayDo = []string{"look at the broker (tombstone doctor), then: tombstone replay " + d.ID}
+		x.sayUnsent(c)
 	case x.LastError != "":
 		x.WaitsFor, x.Since = "the asset service, whose last try failed; it tries again by itself", c.begun()
 		x.MayDo = []string{"remove the cause, then: tombstone retry " + d.ID}
@@ -60,6 +59,20 @@ func (c *circumstances) completed() string {
 		return "nothing: it is completed, every part was seen to be absent"
 	}
 	return fmt.Sprintf("nothing: it is completed, but %d of its parts were given up by an operator and not verified", forced)
+}
+
+// sayUnsent tells of the first command that waits: its next try is when its claim ends, and it fails with what this process
+// met at the broker. That may be about another deletion's command, so it is for operators.
+func (x *Explanation) sayUnsent(c circumstances) {
+	first := c.unsent[0]
+	x.WaitsFor, x.Since = "its command has not reached the broker yet; it is published again by itself", &first.Since
+	x.MayDo = []string{"look at the broker (tombstone doctor), then: tombstone replay " + c.d.ID}
+	if c.fault != nil {
+		x.LastError = c.fault.Error()
+	}
+	if first.ClaimedUntil.After(c.now) {
+		x.NextTry = &first.ClaimedUntil
+	}
 }
 
 func (x *Explanation) sayHeld(c circumstances) {

@@ -38,6 +38,8 @@ type Config struct {
 	Jitter func(time.Duration) time.Duration
 	// Meter is told what happened; nil: nobody is.
 	Meter Meter
+	// PublishFault is why the relay of commands of this process failed the last time; nil when it works. Nil: nobody knows.
+	PublishFault func() error
 	// Nudge asks the relay of commands to look at once; nil: it looks at its next tick.
 	Nudge func()
 	// Stores is the way to the asset service; nil: what needs it answers problem.Unavailable.
