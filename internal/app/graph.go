@@ -25,10 +25,15 @@ func openGraph(ctx context.Context, cfg config.Config, p *policy.Policy, roots *
 		}
 		return g, nil
 	}
-	g, err := neo4j.Open(ctx, neo4j.Config{URI: uri, User: cfg.GraphUser, Password: cfg.GraphPassword.Reveal(), Database: cfg.GraphDatabase,
-		Names: p.Graph, Links: p.Links, Roots: roots})
+	g, err := neo4j.Open(ctx, onNeo4j(cfg, p, roots))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", config.GraphURI, err)
 	}
 	return g, nil
+}
+
+// onNeo4j is the configuration of a graph there. A request may use all of its time in one transaction.
+func onNeo4j(cfg config.Config, p *policy.Policy, roots *x509.CertPool) neo4j.Config {
+	return neo4j.Config{URI: cfg.GraphURI.Reveal(), User: cfg.GraphUser, Password: cfg.GraphPassword.Reveal(), Database: cfg.GraphDatabase,
+		Names: p.Graph, Links: p.Links, Roots: roots, Timeout: cfg.RequestTimeout}
 }

@@ -27,6 +27,9 @@ const (
 	livenessAfter = time.Second
 )
 
+// leastTimeout is the time that a transaction has at least, as one of the background, whose context has no end, needs it.
+const leastTimeout = 30 * time.Second
+
 // Config says where the graph is and how the policy names things in it.
 type Config struct {
 	URI      string // neo4j://, neo4j+s://, bolt://, …
@@ -37,7 +40,7 @@ type Config struct {
 	Links    map[string]policy.Link // by relationship type
 	// Roots are trusted by neo4j+s:// and bolt+s://; nil: the system's.
 	Roots *x509.CertPool
-	// Timeout is the longest time of one transaction where ctx has no nearer deadline; default 30s.
+	// Timeout is the longest time of one transaction where ctx has no nearer deadline; less than 30s counts as 30s.
 	Timeout time.Duration
 }
 
@@ -79,10 +82,7 @@ func Open(_ context.Context, c Config) (*Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure the graph's driver: %w", err)
 	}
-	if c.Timeout <= 0 {
-		c.Timeout = 30 * time.Second
-	}
-	return &Graph{driver: d, database: c.Database, host: u.Host, names: n, timeout: c.Timeout}, nil
+	return &Graph{driver: d, database: c.Database, host: u.Host, names: n, timeout: max(c.Timeout, leastTimeout)}, nil
 }
 
 func configure(c *driver.Config) {
