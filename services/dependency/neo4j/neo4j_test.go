@@ -18,6 +18,11 @@ func TestNeo4jKeepsTheContractOfTheGraph(t *testing.T) {
 	graphtest.Run(t, func(t *testing.T) dependency.Graph { return open(t, config(t)) })
 }
 
+func TestAPauseOutlivesTheProcess(t *testing.T) {
+	c := config(t)
+	graphtest.Restart(t, func(t *testing.T) dependency.Graph { return open(t, c) })
+}
+
 // config is that of the shared server, emptied.
 func config(t testing.TB) neo4j.Config {
 	t.Helper()

@@ -20,6 +20,11 @@ func TestContract(t *testing.T) {
 	graphtest.Run(t, func(t *testing.T) dependency.Graph { return open(t, filepath.Join(t.TempDir(), "graph.db")) })
 }
 
+func TestAPauseOutlivesTheProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "graph.db")
+	graphtest.Restart(t, func(t *testing.T) dependency.Graph { return open(t, path) })
+}
+
 // open opens and prepares a graph.
 func open(t testing.TB, path string) *Graph {
 	t.Helper()
