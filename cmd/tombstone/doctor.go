@@ -110,6 +110,8 @@ func (c *doctorCmd) stores(p *program, api *client.Client) (findings []finding) 
 	switch {
 	case errors.Is(err, problem.NotFound): // of an older version
 		return []finding{{What: "buckets", OK: true, Says: "not looked at: the asset service answers at another address"}}
+	case isTooOld(err):
+		return []finding{{What: "asset service", OK: true, Warning: true, Says: "answers, and is too old to be asked about its stores; ask again when all of them are upgraded"}}
 	case errors.Is(err, problem.Unavailable):
 		return []finding{{What: "asset service", Says: "does not answer; what is accepted waits until one is up"}}
 	case errors.Is(err, problem.Unauthenticated): // access has told it
@@ -135,6 +137,12 @@ func (c *doctorCmd) stores(p *program, api *client.Client) (findings []finding) 
 		findings = append(findings, finding{What: f.Reason, OK: warning, Warning: warning, Says: f.Detail})
 	}
 	return findings
+}
+
+// isTooOld tells that an asset service is up, of a version that cannot be asked about its stores.
+func isTooOld(err error) bool {
+	p := problem.As(err)
+	return p != nil && p.Members[dependency.MemberTooOld] == true
 }
 
 func (c *doctorCmd) report(p *program, findings []finding) error {

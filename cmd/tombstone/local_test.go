@@ -14,6 +14,7 @@ import (
 	"github.com/tombstone-project/tombstone/internal/httpapi/apitest"
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/asset"
+	"github.com/tombstone-project/tombstone/services/dependency"
 )
 
 func TestDoctor(t *testing.T) {
@@ -74,6 +75,20 @@ func TestDoctorTellsThatNoAssetServiceAnswers(t *testing.T) {
 	if !strings.Contains(r.stdout, "BAD  asset service  does not answer") {
 		t.Errorf("got %q", r.stdout)
 	}
+}
+
+func TestDoctorTellsAnAssetServiceThatIsTooOldFromOneThatIsDown(t *testing.T) {
+	serve(t, func(cfg *httpapi.Config) { cfg.Stores = oldOne{} })
+	if r := tombstone(t, "doctor").done(); !strings.Contains(r.stdout, "WARN  asset service  answers, and is too old to be asked") {
+		t.Errorf("got %q", r.stdout)
+	}
+}
+
+// oldOne is an asset service of an older version.
+type oldOne struct{}
+
+func (oldOne) Stores(context.Context) (events.StoresView, error) {
+	return events.StoresView{}, problem.New(problem.Unavailable, "older").With(dependency.MemberTooOld, true)
 }
 
 // nobodyThere is an asset service that is down.

@@ -6,6 +6,10 @@ import (
 	"github.com/tombstone-project/tombstone/events"
 )
 
+// MemberTooOld is the member of a problem.Unavailable that is true where an asset service is up, of a version that does not know
+// the question yet.
+const MemberTooOld = "too_old"
+
 // Stores is what the dependency service asks of the asset service: what lies in the stores now. Looking changes nothing there,
 // and nothing is decided by it alone: whoever asks decides again in the graph what it means.
 //

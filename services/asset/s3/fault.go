@@ -62,7 +62,19 @@ func fault(operation, bucket string, err error) error {
 	if ok {
 		return &asset.Blocked{Reason: reason, Detail: fmt.Sprintf("%s: %v", operation, err)}
 	}
-	return fmt.Errorf("%s: %w", operation, err)
+	return fmt.Errorf("%s: %w", operation, keyless(err))
+}
+
+// keyless puts what to set before the error of an SDK that has found no credentials, which tells only of the last place where
+// it looked: the metadata service of a machine of EC2. That may be away on such a machine, so it counts as what may pass.
+func keyless(err error) error {
+	rest := err
+	for operation := (*smithy.OperationError)(nil); errors.As(rest, &operation); rest = operation.Err {
+		if operation.ServiceID == "ec2imds" {
+			return fmt.Errorf("there are no credentials for the object store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or another of the AWS SDK's sources: %w", err)
+		}
+	}
+	return err
 }
 
 // isForeign tells an answer that no S3 store gives: the endpoint is something else. What a proxy on the way says while the

@@ -3,6 +3,7 @@ package s3_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -77,6 +78,24 @@ func TestAnIdentityThatMayNotListBucketsHasBeenAnswered(t *testing.T) {
 func TestAConfigurationThatCannotWorkIsRefused(t *testing.T) {
 	if _, err := s3.Open(t.Context(), s3.Config{Region: "r", AccessKey: "a"}); err == nil {
 		t.Error("half a key pair: no error")
+	}
+}
+
+func TestMissingCredentialsSayFirstWhatToSet(t *testing.T) {
+	nowhere := t.TempDir() + "/none"
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_PROFILE": "", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "",
+		"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "", "AWS_WEB_IDENTITY_TOKEN_FILE": "", "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_SHARED_CREDENTIALS_FILE": nowhere, "AWS_CONFIG_FILE": nowhere} {
+		t.Setenv(name, value)
+	}
+	s := open(t, s3.Config{Endpoint: "http://127.0.0.1:1", Region: "r", Backoff: time.Millisecond})
+	_, errs := s.List(t.Context(), []asset.Place{{Bucket: "assets", Prefix: "p/"}}, 10)
+	errs = append(errs, s.Ping(t.Context()), s.Delete(t.Context(), "assets", []asset.Version{version("k", "v")})[0])
+	for i, err := range errs {
+		set, more := strings.Index(fmt.Sprint(err), "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"), strings.Index(fmt.Sprint(err), "IMDS")
+		if set < 0 || more < set || asset.AsBlocked(err) != nil {
+			t.Errorf("call %d: %v", i, err)
+		}
 	}
 }
 

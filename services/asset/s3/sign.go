@@ -73,7 +73,7 @@ func (b begun) PresignHTTP(ctx context.Context, credentials aws.Credentials, r *
 // signed takes from an answer what its sender must send; every HTTP client sends the host by itself.
 func signed(r *v4.PresignedHTTPRequest, err error) (asset.Signed, error) {
 	if err != nil {
-		return asset.Signed{}, fmt.Errorf("sign a URL: %w", err)
+		return asset.Signed{}, fmt.Errorf("sign a URL: %w", keyless(err))
 	}
 	out := asset.Signed{URL: r.URL, Method: r.Method, Headers: map[string]string{}}
 	for name, values := range r.SignedHeader {

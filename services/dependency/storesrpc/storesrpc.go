@@ -5,6 +5,7 @@ package storesrpc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -140,8 +141,19 @@ func (c *Client) Plant(ctx context.Context, asset string) error {
 	return c.rpc.Call(ctx, service+"."+endpointPlant, plantRequest{asset}, &struct{}{})
 }
 
-// Stores asks how the stores are that the policy names.
+// Stores asks how the stores are that the policy names. Where nobody takes the question, and somebody takes an older one, the
+// refusal says with dependency.MemberTooOld that an asset service is up, of a version that does not know it yet.
 func (c *Client) Stores(ctx context.Context) (out events.StoresView, err error) {
 	err = c.rpc.Call(ctx, service+"."+endpointView, struct{}{}, &out)
+	if errors.Is(err, nats.ErrNoResponders) && c.answersOld(ctx) {
+		err = problem.New(problem.Unavailable, "the asset service is older than this one, and cannot tell of its stores").
+			With("store", c.rpc.Store).With(dependency.MemberTooOld, true)
+	}
 	return out, err
+}
+
+// answersOld tells whether an asset service takes the question that every version knows, about nothing.
+func (c *Client) answersOld(ctx context.Context) bool {
+	err := c.rpc.Call(ctx, service+"."+endpointLook, lookRequest{Targets: []json.RawMessage{}}, &struct{}{})
+	return ctx.Err() == nil && !errors.Is(err, problem.Unavailable)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
 	"github.com/tombstone-project/tombstone/services/dependency/storesrpc"
+	"github.com/tombstone-project/tombstone/services/rpc"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -213,5 +214,38 @@ func TestTheViewOfTheStoresTravelsWhole(t *testing.T) {
 	alone := storesrpc.Dial(broker(t)(), names, nil, patience)
 	if _, err := alone.Stores(t.Context()); !errors.Is(err, problem.Unavailable) {
 		t.Errorf("nobody serves: %v", err)
+	}
+}
+
+func TestAnAssetServiceThatIsTooOldToTellIsToldFromNone(t *testing.T) {
+	connect := broker(t)
+	client := storesrpc.Dial(connect(), names, nil, patience)
+	tooOld := func() any {
+		t.Helper()
+		_, err := client.Stores(t.Context())
+		if !errors.Is(err, problem.Unavailable) {
+			t.Fatalf("got %v", err)
+		}
+		return problem.As(err).Members[dependency.MemberTooOld]
+	}
+	if got := tooOld(); got != nil {
+		t.Errorf("nobody there: too old %v", got)
+	}
+	nc := connect()
+	nothing := func(context.Context, []byte) (any, error) { return map[string]any{"sights": []any{}}, nil }
+	stop, err := rpc.Serve(nc, names, rpc.Service{Name: "stores", Endpoints: map[string]rpc.Handler{"look": nothing}, Log: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		err = nc.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	}()
+	if got := tooOld(); got != true {
+		t.Errorf("an old one: too old %v", got)
 	}
 }
