@@ -56,9 +56,14 @@ const (
 // replica is one more service on the bench's graph, with the bench's clock.
 func (b *bench) replica(g dependency.Graph, text string) (*dependency.Service, *journal) {
 	b.t.Helper()
+	return b.replicaPutOff(g, text, func(time.Duration) time.Duration { return 0 })
+}
+
+// replicaPutOff is one whose runs of retention begin later.
+func (b *bench) replicaPutOff(g dependency.Graph, text string, jitter func(time.Duration) time.Duration) (*dependency.Service, *journal) {
+	b.t.Helper()
 	j := &journal{}
-	s, err := dependency.New(dependency.Config{Graph: g, Policy: parse(b.t, text), Now: b.now, Logger: slog.New(slog.NewTextHandler(j, nil)),
-		Jitter: func(time.Duration) time.Duration { return 0 }})
+	s, err := dependency.New(dependency.Config{Graph: g, Policy: parse(b.t, text), Now: b.now, Logger: slog.New(slog.NewTextHandler(j, nil)), Jitter: jitter})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -167,6 +172,31 @@ func TestRetentionSchedule(t *testing.T) {
 	}
 	if err := one.Retain(t.Context(), true); err != nil || ran.count(hasRun)+ranToo.count(hasRun) != 4 {
 		t.Errorf("while paused: %v, the log says\n%s", err, ran.text.String())
+	}
+}
+
+// Replicas do not all come at the same moment: each puts the runs of its schedule off by a time of its own.
+func TestRetentionIsPutOffByAJitter(t *testing.T) {
+	const willing = "retention: {first_run: apply, every: 24h}"
+	b := newRetention(t, scans(willing))
+	var below time.Duration
+	s, ran := b.replicaPutOff(b.graph, scans(willing), func(d time.Duration) time.Duration { below = d; return 7 * time.Minute })
+	if below != 10*time.Minute {
+		t.Errorf("a daily run is put off by less than %v, want 10 minutes", below)
+	}
+	for _, step := range []struct {
+		after   time.Duration
+		atStart bool
+		want    int
+	}{{0, true, 1}, {24 * time.Hour, false, 1}, {7*time.Minute - time.Second, false, 1}, {time.Second, false, 2}} {
+		b.advance(step.after)
+		b.putWith("record", fmt.Sprintf("r-%d-%v", step.want, step.after), map[string]any{"deleted_at": "2020-01-01T00:00:00Z"}) // so that a run has something to say
+		if err := s.Retain(t.Context(), step.atStart); err != nil {
+			t.Fatal(err)
+		}
+		if got := ran.count(hasRun); got != step.want {
+			t.Errorf("%v later: want %d runs, got %d", step.after, step.want, got)
+		}
 	}
 }
 
