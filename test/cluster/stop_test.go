@@ -31,13 +31,17 @@ func gracefulStop(t *testing.T, binary string) {
 	}
 	assets = append(assets, importMany(t, l, "many", inFlight)...)
 
-	// One listing is not answered: what waits for it cannot be finished within the grace, the rest can.
-	trap := wire.Arm(Point{Sent: []string{"encoding-type=url"}, Answer: AnyAnswer})
+	worker.Stop() // so that all that is accepted waits for it, however long that takes
 	accepted := make(chan struct{})
 	go func() { defer close(accepted); deleteAll(t, l, assets) }()
-	awaitCaught(t, trap)
+	awaitCommands(t, s, inFlight/5)
 	dep.Stop() // clients go to the other
 	<-accepted
+
+	// One listing is not answered: what waits for it cannot be finished within the grace, the rest can.
+	trap := wire.Arm(Point{Sent: []string{"encoding-type=url"}, Answer: AnyAnswer})
+	worker.Restart()
+	awaitCaught(t, trap)
 	worker.Stop()
 	checkGivenBack(t, s)
 	trap.Drop()
@@ -49,6 +53,24 @@ func gracefulStop(t *testing.T, binary string) {
 		}
 	}
 	invariants.Check(t, invariants.World{API: other.Client, URL: other.URL, Stores: s}, l.known())
+}
+
+// awaitCommands waits until the broker has so many commands.
+func awaitCommands(t *testing.T, s *stores.Stores, n uint64) {
+	t.Helper()
+	onBroker(t, s, func(js jetstream.JetStream, names events.Names) error {
+		stream, err := js.Stream(t.Context(), names.Commands().Name)
+		if err != nil {
+			return err
+		}
+		return eventually(t.Context(), func() error {
+			info, err := stream.Info(t.Context())
+			if err == nil && info.State.Msgs < n {
+				err = fmt.Errorf("the broker has %d commands of %d", info.State.Msgs, n)
+			}
+			return err
+		})
+	})
 }
 
 // checkGivenBack wants the broker to hand out every command that is left at once: one that a worker has kept would come
