@@ -50,7 +50,7 @@ func printExpired(p *program, found dependency.Expired) {
 // printExceeding tells what keeps --apply from going on.
 func printExceeding(p *program, found dependency.Findings) {
 	for _, o := range found.ExceedsShare {
-		_, _ = fmt.Fprintf(p.out, "too much at once: %d of %d live assets of owner %s; --apply is refused (limits.max_share_per_owner)\n", o.Candidates, o.Live, safe(orDash(o.Owner)))
+		_, _ = fmt.Fprintf(p.out, "too much at once: %d of %d live assets of owner %s; --apply is refused; if that is right, raise limits.max_share_per_owner in the policy and start the service again\n", o.Candidates, o.Live, safe(orDash(o.Owner)))
 	}
 }
 
@@ -76,6 +76,9 @@ func summary(found dependency.Expired) string {
 	}
 	if found.Applied {
 		return line + "; their deletion has begun"
+	}
+	if len(found.ExceedsShare) > 0 {
+		return line + "; nothing was changed"
 	}
 	return line + "; nothing was changed, --apply lets them go"
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -33,8 +34,8 @@ func TestRetention(t *testing.T) {
 	}
 	found.ExceedsShare = []dependency.OwnerShare{{Owner: "acme", Candidates: 2, Live: 3}}
 	s.Expire(found)
-	const tooMuch = "too much at once: 2 of 3 live assets of owner acme; --apply is refused (limits.max_share_per_owner)\n"
-	if got, want := tombstone(t, "retention").done().stdout, rows+"nothing was changed, --apply lets them go"+left+tooMuch; got != want {
+	const tooMuch = "too much at once: 2 of 3 live assets of owner acme; --apply is refused; if that is right, raise limits.max_share_per_owner in the policy and start the service again\n"
+	if got, want := tombstone(t, "retention").done().stdout, rows+"nothing was changed"+left+tooMuch; got != want {
 		t.Errorf("want\n%s\ngot\n%s", want, got)
 	}
 	tombstone(t, "retention", "--apply").fails(exitFailed, "share-exceeded")
@@ -58,5 +59,11 @@ func TestSweep(t *testing.T) {
 	}
 	if got := tombstone(t, "sweep", "--json").done().values(); len(got) != 1 || got[0]["total"] != 3.0 {
 		t.Errorf("--json: %v", got)
+	}
+	s.Orphan(dependency.Findings{Candidates: []dependency.Candidate{{Asset: "c", Part: "note", Reason: "old"}}, Total: 1,
+		ExceedsShare: []dependency.OwnerShare{{Owner: "acme", Candidates: 1, Live: 1}}})
+	const refused = "1 candidate, 0 bytes; nothing was changed\ntoo much at once: 1 of 1 live assets of owner acme; --apply is refused"
+	if got := tombstone(t, "sweep").done().stdout; !strings.Contains(got, refused) {
+		t.Errorf("want %q in\n%s", refused, got)
 	}
 }

@@ -44,9 +44,12 @@ func printFindings(p *program, found dependency.Findings) {
 		_, _ = fmt.Fprintf(p.out, "and %d more\n", found.Total-shown)
 	}
 	line := fmt.Sprintf("%s, %d bytes", count(found.Total, "candidate"), found.Bytes)
-	if found.Applied {
+	switch {
+	case found.Applied:
 		line += "; the deletion of orphans has begun"
-	} else {
+	case len(found.ExceedsShare) > 0:
+		line += "; nothing was changed"
+	default:
 		line += "; nothing was changed, --apply removes orphans"
 	}
 	_, _ = fmt.Fprintln(p.out, line)

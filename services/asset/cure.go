@@ -7,7 +7,7 @@ var cures = map[Reason]string{
 	ReasonPartNotInPolicy:      "put the part back into the policy until its assets are gone",
 	ReasonLocationInvalid:      "correct the policy's template, or the asset's attribute",
 	ReasonKeyInvalid:           "correct id_type in the policy",
-	ReasonBucketMissing:        "correct the bucket in the policy, or TOMBSTONE_BLOBS_ENDPOINT and TOMBSTONE_BLOBS_REGION; force the part if the bucket is gone for good",
+	ReasonBucketMissing:        "create the bucket, or correct it in the policy, or correct TOMBSTONE_BLOBS_ENDPOINT and TOMBSTONE_BLOBS_REGION; force the part if the bucket is gone for good",
 	ReasonEndpointWrong:        "correct TOMBSTONE_BLOBS_ENDPOINT",
 	ReasonDatabaseMissing:      "correct TOMBSTONE_DOCUMENTS_URI",
 	ReasonAccessDenied:         "grant our identity to list the bucket with its versions and uploads, to delete versions, and to abort uploads",

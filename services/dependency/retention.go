@@ -39,7 +39,7 @@ func (s *Service) shareExceeded(list []OwnerShare) error {
 		whose = "live assets of all owners"
 	}
 	return problem.New(problem.ShareExceeded,
-		"%d candidates to %d %s are more than limits.max_share_per_owner (%v); look at the dry run, then raise the limit for this run if that is right",
+		"%d candidates to %d %s are more than limits.max_share_per_owner (%v); look at the dry run; if that is right, raise the limit in the policy and start the service again",
 		o.Candidates, o.Live, whose, s.policy.Limits.MaxSharePerOwner).With("exceeds_share", list)
 }
 
