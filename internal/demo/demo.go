@@ -5,6 +5,7 @@ package demo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -46,7 +47,7 @@ func (d *Demo) Run(ctx context.Context) error {
 	case err == nil && first.Status != dependency.Live:
 		d.Screen.Say("The mesh library is here already, from an earlier run; nothing is loaded or deleted.")
 		return nil
-	case err != nil && !isNotFound(err):
+	case err != nil && !errors.Is(err, problem.NotFound):
 		return fmt.Errorf("look for the mesh library: %w", err)
 	}
 	if err := d.load(ctx, mesh.Library(d.Seed)); err != nil {
@@ -71,11 +72,6 @@ func (d *Demo) Run(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func isNotFound(err error) bool {
-	p := problem.As(err)
-	return p != nil && p.Name == problem.NotFound
 }
 
 // load creates every asset with its document and its objects.
