@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/tombstone-project/tombstone/problem"
 	"github.com/tombstone-project/tombstone/services/dependency"
@@ -105,7 +104,7 @@ func (g *Graph) verdict(ctx context.Context, f fault, err error) error {
 func (g *Graph) attempt(ctx context.Context, keep bool, fn func(dependency.Tx) error) (fault, error) {
 	s := g.session(ctx)
 	defer func() { _ = s.Close(ctx) }() // what is not committed is undone; a connection that fails here is thrown away
-	raw, err := s.BeginTransaction(ctx, neo4j.WithTxTimeout(left(ctx)))
+	raw, err := g.begin(ctx, s)
 	if err != nil {
 		return beginFault(ctx, err), fmt.Errorf("begin: %w", err)
 	}

@@ -52,6 +52,9 @@ type Graph struct {
 	names    names
 	timeout  time.Duration
 
+	first     chan struct{} // full from the first transaction on
+	connected chan struct{} // closed when that one has begun, or failed to
+
 	mu     sync.Mutex
 	closed bool
 	inHand sync.WaitGroup // transactions
@@ -82,7 +85,10 @@ func Open(_ context.Context, c Config) (*Graph, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure the graph's driver: %w", err)
 	}
-	return &Graph{driver: d, database: c.Database, host: u.Host, names: n, timeout: max(c.Timeout, leastTimeout)}, nil
+	return &Graph{
+		driver: d, database: c.Database, host: u.Host, names: n, timeout: max(c.Timeout, leastTimeout),
+		first: make(chan struct{}, 1), connected: make(chan struct{}),
+	}, nil
 }
 
 func configure(c *driver.Config) {
@@ -114,6 +120,19 @@ func (g *Graph) Ping(ctx context.Context) error {
 // session opens one on the leader. It holds no connection before it is used.
 func (g *Graph) session(ctx context.Context) neo4j.SessionWithContext {
 	return g.driver.NewSession(ctx, neo4j.SessionConfig{AccessMode: neo4j.AccessModeWrite, DatabaseName: g.database})
+}
+
+// begin begins a transaction. The first one of all connects alone, as the driver's connector (v5.28.4) completes itself with its
+// first connection without a lock.
+func (g *Graph) begin(ctx context.Context, s neo4j.SessionWithContext) (neo4j.ExplicitTransaction, error) {
+	select {
+	case <-g.connected:
+	case g.first <- struct{}{}:
+		defer close(g.connected)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return s.BeginTransaction(ctx, neo4j.WithTxTimeout(left(ctx)))
 }
 
 // take counts a transaction in hand; give takes it off again.

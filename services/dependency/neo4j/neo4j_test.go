@@ -2,6 +2,7 @@ package neo4j_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +22,24 @@ func TestNeo4jKeepsTheContractOfTheGraph(t *testing.T) {
 func TestAPauseOutlivesTheProcess(t *testing.T) {
 	c := config(t)
 	graphtest.Restart(t, func(t *testing.T) dependency.Graph { return open(t, c) })
+}
+
+// The race detector watches it.
+func TestTheFirstTransactionsMayBeginTogether(t *testing.T) {
+	g, err := neo4j.Open(t.Context(), config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close(deadline(t)) })
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() {
+			if err := g.Ping(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	callers.Wait()
 }
 
 // config is that of the shared server, emptied.
