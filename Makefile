@@ -12,7 +12,7 @@ TOOL := go tool -modfile=tools/go.mod
 IMAGE ?= tombstone:local
 PACKAGES ?= ./...
 
-.PHONY: help build dist image test test-short race cluster soak lint fmt vuln images bench bench-smoke demo compose-up compose-down compose-smoke image-smoke helm readme ci
+.PHONY: help build dist image test test-short race cluster soak lint fmt vuln images bench bench-embedded bench-smoke demo compose-up compose-down compose-smoke image-smoke helm readme ci
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -63,8 +63,12 @@ vuln: ## known vulnerabilities in what the production binary contains (asks vuln
 images: ## the images that tests and compose run, pulled or built: see test/images
 	test/images/build.sh
 
-bench: ## the benchmark
-	go run ./bench
+# BENCH is further arguments, as BENCH='-n 10000 -json bench.json'.
+bench: ## the benchmark, on stores in containers that it starts (embedded ones where Docker does not answer)
+	go run ./bench -stores auto $(BENCH)
+
+bench-embedded: ## the same on embedded stores
+	go run ./bench $(BENCH)
 
 bench-smoke: ## the benchmark, small, to see that it runs
 	go run ./bench -smoke

@@ -49,6 +49,9 @@ type scene struct {
 	perAsset   int // objects; 0: the few of one each that are named below
 }
 
+// namespacePrefix begins all namespaces of the benchmark.
+const namespacePrefix = "bench-"
+
 // newScene works out the names.
 func newScene(layout, namespace string) (*scene, error) {
 	s := &scene{namespace: namespace, collection: namespace + "-descriptions"}
@@ -62,6 +65,15 @@ func (s *scene) bucket() string { return s.namespace }
 
 // ledger is where the asset service keeps its memory.
 func (s *scene) ledger() string { return s.namespace + "_erasures" }
+
+// names gives so many ids. No other scene has them, as all scenes of a graph on a server share what is kept of deletions.
+func (s *scene) names(what string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("%s-%s-%06d", what, strings.TrimPrefix(s.namespace, namespacePrefix), i)
+	}
+	return out
+}
 
 // asset is one asset with the places of its parts.
 type asset struct {

@@ -17,7 +17,8 @@
 //	go run ./bench -n 3000 -objects 1,3,100,25000
 //	                                      objects a second for small and large assets, next to one stream of DeleteObjects calls
 //	go run ./bench -replicas 2            two replicas of both services next to one
-//	go run ./bench -stores containers     on running stores that TOMBSTONE_* and AWS_* name, as for `tombstone serve`
+//	go run ./bench -stores containers     each store in a container of its own, started here and removed in the end
+//	go run ./bench -stores running        on running stores that TOMBSTONE_* and AWS_* name, as for `tombstone serve`
 package main
 
 import (
@@ -52,25 +53,35 @@ func start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(o.Objects) > 0 {
-		return benchObjects(ctx, o)
+	if err := o.start(ctx); err != nil {
+		return err
 	}
-	if o.Replicas > 1 {
+	return errors.Join(o.run(ctx), o.close())
+}
+
+// run measures what was asked for.
+func (o settings) run(ctx context.Context) error {
+	switch {
+	case len(o.Objects) > 0:
+		return benchObjects(ctx, o)
+	case o.Replicas > 1:
 		return benchReplicas(ctx, o)
 	}
+	return benchWays(ctx, o)
+}
+
+// benchWays measures all ways, side by side.
+func benchWays(ctx context.Context, o settings) error {
 	report := newReport(o)
-	for run := range o.Runs {
-		fmt.Fprintf(os.Stderr, "run %d of %d\n", run+1, o.Runs)
-		measured, err := measure(ctx, o, run)
+	for number := range o.Runs {
+		fmt.Fprintf(os.Stderr, "run %d of %d\n", number+1, o.Runs)
+		measured, err := measure(ctx, o, number)
 		if err != nil {
-			return fmt.Errorf("run %d: %w", run+1, err)
+			return fmt.Errorf("run %d: %w", number+1, err)
 		}
 		report.Runs = append(report.Runs, measured)
 	}
-	report.Ratio, report.OfProved = report.ratio(ways[2].of, ways[0].of), report.ratio(ways[2].of, ways[1].of)
+	report.conclude()
 	fmt.Print(report.table())
-	if err := report.write(o.JSON); err != nil {
-		return err
-	}
-	return report.check(o.MinRatio)
+	return errors.Join(writeJSON(o.JSON, report), report.check(o.MinRatio))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 )
@@ -28,52 +27,20 @@ type run struct {
 // bystanders is how many live assets, with all their parts, lie among those deleted; nothing may touch them.
 const bystanders = 10
 
-// measure is one run, on fresh stores.
+// measure is one run, on empty stores.
 func measure(ctx context.Context, o settings, number int) (m run, err error) {
-	dir, err := os.MkdirTemp("", "tombstone-bench-")
-	if err != nil {
-		return m, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	stamp := fmt.Sprintf("%x-%d", time.Now().Unix(), number)
-	bare, err := newScene(o.Layout, "bench-f-"+stamp)
-	if err != nil {
-		return m, err
-	}
-	records, err := newScene(o.Layout, "bench-p-"+stamp)
-	if err != nil {
-		return m, err
-	}
-	ours, err := newScene(o.Layout, "bench-t-"+stamp)
-	if err != nil {
-		return m, err
-	}
-	s, err := openStores(ctx, o.Stores, dir, bare, records, ours)
-	if s != nil {
-		defer func() { err = errors.Join(err, s.close(context.WithoutCancel(ctx))) }()
-	}
-	if err != nil {
-		return m, err
-	}
-	if m.Floor, err = measureFloor(ctx, o, s, bare, "floor", (*floor).erase); err != nil {
-		return m, fmt.Errorf("bare floor: %w", err)
-	}
-	if m.Proved, err = measureFloor(ctx, o, s, records, "proved", (*floor).eraseProved); err != nil {
-		return m, fmt.Errorf("proved floor: %w", err)
-	}
-	if m.Ours, err = measureOurs(ctx, o, s, ours, dir, 1); err != nil {
-		return m, fmt.Errorf("tombstone: %w", err)
-	}
-	return m, nil
-}
-
-// names gives so many ids.
-func names(what string, n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprintf("%s-%06d", what, i)
-	}
-	return out
+	return m, onStage(ctx, o, number, o.Layout, "fpt", func(g stage) (err error) {
+		if m.Floor, err = measureFloor(ctx, o, g.stores, g.scenes[0], "floor", (*floor).erase); err != nil {
+			return fmt.Errorf("bare floor: %w", err)
+		}
+		if m.Proved, err = measureFloor(ctx, o, g.stores, g.scenes[1], "proved", (*floor).eraseProved); err != nil {
+			return fmt.Errorf("proved floor: %w", err)
+		}
+		if m.Ours, err = measureOurs(ctx, o, g.stores, g.scenes[2], g.dir, 1); err != nil {
+			return fmt.Errorf("tombstone: %w", err)
+		}
+		return nil
+	})
 }
 
 // measureFloor fills a scene and deletes it in one of the bare ways.
@@ -86,11 +53,11 @@ func measureFloor(ctx context.Context, o settings, s *stores, sc *scene, way str
 	if err := f.graph.Prepare(ctx); err != nil {
 		return r, err
 	}
-	assets, err := f.fill(ctx, names("mesh", o.Assets))
+	assets, err := f.fill(ctx, sc.names("mesh", o.Assets))
 	if err != nil {
 		return r, err
 	}
-	warm, err := f.fill(ctx, names("warm", o.Warm))
+	warm, err := f.fill(ctx, sc.names("warm", o.Warm))
 	if err != nil {
 		return r, err
 	}
@@ -114,15 +81,15 @@ func measureOurs(ctx context.Context, o settings, s *stores, sc *scene, dir stri
 	if err != nil {
 		return r, err
 	}
-	assets, err := p.create(ctx, sc, names("mesh", o.Assets), o.Cascade)
+	assets, err := p.create(ctx, sc, sc.names("mesh", o.Assets), o.Cascade)
 	if err != nil {
 		return r, err
 	}
-	live, err := p.create(ctx, sc, names("bystander", bystanders), false)
+	live, err := p.create(ctx, sc, sc.names("bystander", bystanders), false)
 	if err != nil {
 		return r, err
 	}
-	warm, err := p.create(ctx, sc, names("warm", o.Warm), false)
+	warm, err := p.create(ctx, sc, sc.names("warm", o.Warm), false)
 	if err != nil {
 		return r, err
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // counts are numbers of objects an asset, as `1,3,100`.
@@ -53,33 +52,15 @@ func benchObjects(ctx context.Context, o settings) error {
 
 func measureObjects(ctx context.Context, o settings, number, perAsset int) (r objectsResult, err error) {
 	r = objectsResult{PerAsset: perAsset, Assets: max(1, o.Assets/perAsset)}
-	dir, err := os.MkdirTemp("", "tombstone-bench-")
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	stamp := fmt.Sprintf("%x-%d", time.Now().Unix(), number)
-	bare, err := newScene("objects", "bench-f-"+stamp)
-	if err != nil {
-		return r, err
-	}
-	ours, err := newScene("objects", "bench-t-"+stamp)
-	if err != nil {
-		return r, err
-	}
-	bare.perAsset, ours.perAsset = perAsset, perAsset
-	s, err := openStores(ctx, o.Stores, dir, bare, ours)
-	if s != nil {
-		defer func() { err = errors.Join(err, s.close(context.WithoutCancel(ctx))) }()
-	}
-	if err != nil {
-		return r, err
-	}
-	if r.Stream, err = measureStream(ctx, o, s, bare, r.Assets); err != nil {
-		return r, fmt.Errorf("stream: %w", err)
-	}
-	r.Ours, err = measureProduct(ctx, o, s, ours, dir, r.Assets)
-	return r, err
+	return r, onStage(ctx, o, number, "objects", "ft", func(g stage) (err error) {
+		bare, ours := g.scenes[0], g.scenes[1]
+		bare.perAsset, ours.perAsset = perAsset, perAsset
+		if r.Stream, err = measureStream(ctx, o, g.stores, bare, r.Assets); err != nil {
+			return fmt.Errorf("stream: %w", err)
+		}
+		r.Ours, err = measureProduct(ctx, o, g.stores, ours, g.dir, r.Assets)
+		return err
+	})
 }
 
 // measureProduct lets the product delete so many assets, and none of those beside them.
@@ -91,13 +72,13 @@ func measureProduct(ctx context.Context, o settings, s *stores, sc *scene, dir s
 	if err != nil {
 		return r, err
 	}
-	assets, err := p.create(ctx, sc, names("mesh", n), false)
+	assets, err := p.create(ctx, sc, sc.names("mesh", n), false)
 	if err != nil {
 		return r, err
 	}
 	objects := n * sc.perAsset
 	sc.perAsset = 1
-	live, err := p.create(ctx, sc, names("bystander", bystanders), false)
+	live, err := p.create(ctx, sc, sc.names("bystander", bystanders), false)
 	if err != nil {
 		return r, err
 	}
@@ -112,7 +93,7 @@ func measureProduct(ctx context.Context, o settings, s *stores, sc *scene, dir s
 // measureStream deletes the objects of assets with one call after the other, each of 1,000 keys.
 func measureStream(ctx context.Context, o settings, s *stores, sc *scene, n int) (r result, err error) {
 	var assets []asset
-	for _, id := range names("mesh", n) {
+	for _, id := range sc.names("mesh", n) {
 		a, err := sc.asset(id, "0190a000-0000-7000-8000-000000000000")
 		if err != nil {
 			return r, err

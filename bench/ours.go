@@ -97,29 +97,38 @@ func (p *product) erase(ctx context.Context, ids []string, clients int, a *accep
 
 // request sends a DELETE for each id, from so many clients.
 func (p *product) request(ctx context.Context, ids []string, clients int, a *accepted) error {
-	next := make(chan string)
+	return fromClients(ctx, ids, clients, func(ctx context.Context, client int, id string) error {
+		began := time.Now()
+		d, err := p.replica(client).Delete(ctx, id, dependency.DeleteRequest{Reason: "bench"})
+		if err != nil {
+			return fmt.Errorf("delete %s: %w", id, err)
+		}
+		a.note(d.ID, time.Since(began))
+		return nil
+	})
+}
+
+// fromClients hands the items to so many clients, each of which takes the next when it is done with one.
+func fromClients[T any](ctx context.Context, items []T, clients int, do func(ctx context.Context, client int, item T) error) error {
+	next := make(chan T)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		defer close(next)
-		for _, id := range ids {
+		for _, item := range items {
 			select {
-			case next <- id:
+			case next <- item:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		}
 		return nil
 	})
-	for number := range clients {
-		replica := p.replica(number)
+	for client := range clients {
 		g.Go(func() error {
-			for id := range next {
-				began := time.Now()
-				d, err := replica.Delete(ctx, id, dependency.DeleteRequest{Reason: "bench"})
-				if err != nil {
-					return fmt.Errorf("delete %s: %w", id, err)
+			for item := range next {
+				if err := do(ctx, client, item); err != nil {
+					return err
 				}
-				a.note(d, time.Since(began))
 			}
 			return nil
 		})
@@ -127,10 +136,10 @@ func (p *product) request(ctx context.Context, ids []string, clients int, a *acc
 	return g.Wait()
 }
 
-func (a *accepted) note(d dependency.Deletion, took time.Duration) {
+func (a *accepted) note(deletion string, took time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.deletions = append(a.deletions, d.ID)
+	a.deletions = append(a.deletions, deletion)
 	a.times = append(a.times, took)
 }
 

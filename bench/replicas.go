@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
-	"time"
 )
 
 // replicasResult is one run: the same work done by one replica of each service, and by several.
@@ -50,37 +48,18 @@ func (o settings) shares(r result) string {
 }
 
 func measureReplicas(ctx context.Context, o settings, number int) (m replicasResult, err error) {
-	dir, err := os.MkdirTemp("", "tombstone-bench-")
-	if err != nil {
-		return m, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	stamp := fmt.Sprintf("%x-%d", time.Now().Unix(), number)
-	alone, err := newScene(o.Layout, "bench-1-"+stamp)
-	if err != nil {
-		return m, err
-	}
-	shared, err := newScene(o.Layout, "bench-n-"+stamp)
-	if err != nil {
-		return m, err
-	}
-	s, err := openStores(ctx, o.Stores, dir, alone, shared)
-	if s != nil {
-		defer func() { err = errors.Join(err, s.close(context.WithoutCancel(ctx))) }()
-	}
-	if err != nil {
-		return m, err
-	}
-	one := func() (err error) { m.one, err = measureOurs(ctx, o, s, alone, dir, 1); return err }
-	several := func() (err error) { m.several, err = measureOurs(ctx, o, s, shared, dir, o.Replicas); return err }
-	order := []func() error{one, several}
-	if number%2 == 1 {
-		slices.Reverse(order)
-	}
-	for _, measure := range order {
-		if err := measure(); err != nil {
-			return m, err
+	return m, onStage(ctx, o, number, o.Layout, "1n", func(g stage) error {
+		one := func() (err error) {
+			m.one, err = measureOurs(ctx, o, g.stores, g.scenes[0], g.dir, 1)
+			return err
 		}
-	}
-	return m, nil
+		several := func() (err error) {
+			m.several, err = measureOurs(ctx, o, g.stores, g.scenes[1], g.dir, o.Replicas)
+			return err
+		}
+		if number%2 == 0 {
+			return errors.Join(one(), several())
+		}
+		return errors.Join(several(), one())
+	})
 }

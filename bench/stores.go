@@ -61,25 +61,35 @@ type stores struct {
 	objects   *s3.Client
 }
 
-// openStores starts embedded stores in the folder, or connects to those of the environment.
-func openStores(ctx context.Context, kind, dir string, scenes ...*scene) (*stores, error) {
+// openStores starts embedded stores in the folder, or connects to those in containers, or to those of the environment.
+func openStores(ctx context.Context, o settings, dir string, scenes ...*scene) (*stores, error) {
 	s := &stores{env: map[string]string{}}
-	if kind == "embedded" {
+	switch {
+	case o.Stores == embedded:
 		if err := s.embed(dir, scenes); err != nil {
 			return nil, err
 		}
+	case o.servers != nil:
+		s.env = o.servers.env
 	}
-	return s, s.connect(ctx, scenes)
+	if err := s.connect(ctx, scenes); err != nil || o.servers == nil {
+		return s, err
+	}
+	return s, o.servers.index(ctx, s, scenes)
+}
+
+// collections are all that FerretDB needs an index for.
+func collections(scenes []*scene) (names []string) {
+	for _, sc := range scenes {
+		names = append(names, sc.collection, sc.ledger())
+	}
+	return names
 }
 
 func (s *stores) embed(dir string, scenes []*scene) (err error) {
-	var collections []string
-	for _, sc := range scenes {
-		collections = append(collections, sc.collection, sc.ledger())
-	}
 	var at devstack.Addresses
 	s.dir = dir
-	s.process, err = startChild(roleStores, map[string]string{envDir: dir, envCollections: strings.Join(collections, ",")}, &at)
+	s.process, err = startChild(roleStores, map[string]string{envDir: dir, envCollections: strings.Join(collections(scenes), ",")}, &at)
 	s.env = map[string]string{"TOMBSTONE_NATS_URL": at.NATS, "TOMBSTONE_DOCUMENTS_URI": at.Documents, "TOMBSTONE_BLOBS_ENDPOINT": at.Blobs.Endpoint,
 		"TOMBSTONE_BLOBS_REGION": at.Blobs.Region, "AWS_ACCESS_KEY_ID": at.Blobs.AccessKey, "AWS_SECRET_ACCESS_KEY": at.Blobs.SecretKey}
 	return err

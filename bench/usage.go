@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// usage is what one process used: CPU time (user and system), and the most memory that it held at a time. Zero where the
+// usage is what one process used, or those of a container: CPU time (user and system), and the most memory that each held
+// at a time. Zero where the
 // system does not tell (it does so on Linux).
 type usage struct {
 	CPU    float64 `json:"cpu_seconds"`
@@ -18,7 +19,7 @@ type usage struct {
 
 // meter measures processes by name.
 type meter struct {
-	pids   map[string]int
+	pids   pids
 	before map[string]float64
 	began  time.Time
 }
@@ -28,14 +29,16 @@ const clientsName = "clients"
 
 // newMeter begins to measure: this process (the clients), the children, and others.
 func newMeter(children []*child, others pids) *meter {
-	m := &meter{pids: map[string]int{clientsName: os.Getpid()}, before: map[string]float64{}}
+	m := &meter{pids: pids{clientsName: {os.Getpid()}}, before: map[string]float64{}}
 	for _, c := range children {
-		m.pids[c.role] = c.cmd.Process.Pid
+		m.pids[c.role] = []int{c.cmd.Process.Pid}
 	}
 	maps.Copy(m.pids, others)
-	for name, pid := range m.pids {
-		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // forget the peak so far
-		m.before[name] = cpuSeconds(pid)
+	for name, processes := range m.pids {
+		for _, pid := range processes {
+			_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // forget the peak so far
+		}
+		m.before[name] = sum(processes, cpuSeconds)
 	}
 	m.began = time.Now()
 	return m
@@ -45,10 +48,17 @@ func newMeter(children []*child, others pids) *meter {
 func (m *meter) read() (elapsed float64, by map[string]usage) {
 	elapsed = time.Since(m.began).Seconds()
 	by = map[string]usage{}
-	for name, pid := range m.pids {
-		by[name] = usage{CPU: cpuSeconds(pid) - m.before[name], Memory: peakMemory(pid)}
+	for name, processes := range m.pids {
+		by[name] = usage{CPU: sum(processes, cpuSeconds) - m.before[name], Memory: sum(processes, peakMemory)}
 	}
 	return elapsed, by
+}
+
+func sum(processes []int, of func(pid int) float64) (total float64) {
+	for _, pid := range processes {
+		total += of(pid)
+	}
+	return total
 }
 
 // clockTick is how often a second the kernel counts for /proc/PID/stat, on every Linux that Go runs on.

@@ -22,17 +22,23 @@ const (
 	codeNamespaceExists = 48
 )
 
-// Index makes the collections where they are missing and gives each an index for look-ups by `_id`: FerretDB's own is on
-// an expression that it never asks for, so every look-up would read the whole collection. What is there stays.
+// Index makes look-ups by `_id` fast in these collections, as IndexFerret.
 func (s *DocumentServer) Index(ctx context.Context, collections []string) error {
+	return IndexFerret(ctx, s.client.Database(Database), s.dir, collections)
+}
+
+// IndexFerret makes the collections where they are missing and gives each an index for look-ups by `_id`: FerretDB's own is
+// on an expression that it never asks for, so every look-up would read the whole collection. What is there stays. The
+// folder is that of the server's SQLite files.
+func IndexFerret(ctx context.Context, in *mongo.Database, dir string, collections []string) error {
 	for _, name := range collections {
-		err := s.client.Database(Database).CreateCollection(ctx, name)
+		err := in.CreateCollection(ctx, name)
 		var answer mongo.CommandError
 		if err != nil && !(errors.As(err, &answer) && answer.Code == codeNamespaceExists) {
 			return fmt.Errorf("create collection %s: %w", name, err)
 		}
 	}
-	db, err := openDatabase(filepath.Join(s.dir, Database+".sqlite"))
+	db, err := openDatabase(filepath.Join(dir, in.Name()+".sqlite"))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@
 // end by Main, which a package that uses them must call from its TestMain. A shared server is not emptied between tests:
 // take names from Name (a bucket, a namespace, a database), or empty what has no names (the one database of Neo4j
 // Community). OwnNeo4j, OwnNATS, OwnS3 and OwnMongo start a server for one test, with a handle to stop, kill and pause it;
-// OwnNATSNodes starts three that are a cluster.
+// OwnNATSNodes starts three that are a cluster. NewStack starts one of each for a program that is no test.
 //
 // Where Docker does not answer, or an image cannot be had, the test is skipped; with CI=true it fails.
 //
@@ -74,7 +74,7 @@ func (s *sharing) get(t testing.TB, k kind) *Server {
 	defer s.mu.Unlock()
 	st, ok := s.started[k.name]
 	if !ok {
-		st.server, st.err = launch(k)
+		st.server, st.err = launch(context.Background(), k)
 		s.started[k.name] = st
 	}
 	check(t, k, st.err)
@@ -113,7 +113,7 @@ func (s *sharing) removeAll() {
 // own starts a server for one test, which removes it at its end.
 func own(t testing.TB, k kind) *Server {
 	t.Helper()
-	s, err := launch(k)
+	s, err := launch(context.Background(), k)
 	if s != nil {
 		t.Cleanup(func() {
 			if err := s.remove(); err != nil {
@@ -126,9 +126,8 @@ func own(t testing.TB, k kind) *Server {
 }
 
 // launch makes sure that the engine and the image are there, and starts a server.
-func launch(k kind) (*Server, error) {
+func launch(ctx context.Context, k kind) (*Server, error) {
 	prepare()
-	ctx := context.Background()
 	if err := available(ctx, k.imageName()); err != nil {
 		return nil, err
 	}

@@ -37,15 +37,17 @@ func mongoKind() kind {
 		ports: []string{"27017/tcp"},
 		ready: wait.ForNop(mongoPing).WithStartupTimeout(startTimeout),
 	}
-	if strings.Contains(k.imageName(), "ferretdb") {
+	if isFerret(k) {
 		return ferretKind(k)
 	}
 	return k
 }
 
+func isFerret(k kind) bool { return strings.Contains(k.imageName(), "ferretdb") }
+
 // ferretKind runs FerretDB 1 on SQLite. Its answer to a ping tells nothing, so its own page is asked.
 func ferretKind(k kind) kind {
-	k.ports = append(k.ports, "8088/tcp")
+	k.name, k.ports = "FerretDB", append(k.ports, "8088/tcp")
 	k.options = append(k.options, testcontainers.WithEnv(map[string]string{
 		"FERRETDB_HANDLER":     "sqlite",
 		"FERRETDB_SQLITE_URL":  "file:/state/",

@@ -46,7 +46,7 @@ func OwnNATSNodes(t testing.TB) *NATSNodes {
 	var starting sync.WaitGroup
 	errs := make([]error, natsNodes)
 	for i := range c.Nodes {
-		starting.Go(func() { c.Nodes[i], errs[i] = launch(natsNodeKind(i, n.Name)) })
+		starting.Go(func() { c.Nodes[i], errs[i] = launch(context.Background(), natsNodeKind(i, n.Name)) })
 	}
 	starting.Wait()
 	var urls []string
