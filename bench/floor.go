@@ -32,17 +32,34 @@ type floor struct {
 	graph  dependency.Graph
 }
 
+// openFloor opens the graph of a scene, ready for its first node.
+func openFloor(ctx context.Context, s *stores, sc *scene) (*floor, error) {
+	graph, err := s.openGraph(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	if err := graph.Prepare(ctx); err != nil {
+		return nil, errors.Join(err, graph.Close(ctx))
+	}
+	return &floor{stores: s, scene: sc, graph: graph}, nil
+}
+
 // fill makes live assets with all their parts.
 func (f *floor) fill(ctx context.Context, ids []string) ([]asset, error) {
-	var assets []asset
-	for _, id := range ids {
-		a, err := f.scene.asset(id, "0190a000-0000-7000-8000-000000000000")
-		if err != nil {
-			return nil, err
-		}
-		assets = append(assets, a)
+	assets, err := f.nodes(ctx, ids)
+	if err != nil {
+		return nil, err
 	}
-	return assets, errors.Join(f.save(ctx, assets, dependency.Live), f.stores.fill(ctx, f.scene, assets))
+	return assets, f.stores.fill(ctx, f.scene, assets)
+}
+
+// nodes makes live assets in the graph alone.
+func (f *floor) nodes(ctx context.Context, ids []string) ([]asset, error) {
+	assets, err := f.scene.assets(ids)
+	if err != nil {
+		return nil, err
+	}
+	return assets, f.save(ctx, assets, dependency.Live)
 }
 
 // save writes the nodes' status.

@@ -105,6 +105,18 @@ func (s *scene) asset(id, generation string) (asset, error) {
 	return a, nil
 }
 
+// assets are those of the floors, all in one generation.
+func (s *scene) assets(ids []string) (all []asset, err error) {
+	for _, id := range ids {
+		a, err := s.asset(id, "0190a000-0000-7000-8000-000000000000")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
 // keys are the assets' objects as a set.
 func keys(assets []asset) map[string]bool {
 	set := map[string]bool{}

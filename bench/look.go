@@ -55,12 +55,17 @@ func (s *stores) lookAtDocuments(ctx context.Context, sc *scene) (map[string]boo
 	return found, all.Err()
 }
 
-// versions lists a scene's bucket, each version once: a store may repeat one at the border of two pages.
+// versions lists a scene's bucket.
 func (s *stores) versions(ctx context.Context, sc *scene) ([]objectVersion, error) {
+	return s.versionsBelow(ctx, sc, "")
+}
+
+// versionsBelow lists a prefix, each version once: a store may repeat one at the border of two pages.
+func (s *stores) versionsBelow(ctx context.Context, sc *scene, prefix string) ([]objectVersion, error) {
 	var found []objectVersion
 	seen := map[objectVersion]bool{}
 	bucket := sc.bucket()
-	pages := s3.NewListObjectVersionsPaginator(s.objects, &s3.ListObjectVersionsInput{Bucket: &bucket})
+	pages := s3.NewListObjectVersionsPaginator(s.objects, &s3.ListObjectVersionsInput{Bucket: &bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		p, err := pages.NextPage(ctx)
 		if err != nil {

@@ -17,6 +17,11 @@
 //	go run ./bench -n 3000 -objects 1,3,100,25000
 //	                                      objects a second for small and large assets, next to one stream of DeleteObjects calls
 //	go run ./bench -replicas 2            two replicas of both services next to one
+//	go run ./bench -accept                how fast deletions are accepted, next to bare transactions
+//	go run ./bench -n 500 -growth 1000,10000,100000
+//	                                      the same number of deletions beside more and more live assets
+//	go run ./bench -flags 100000          a start with so many deletions that the broker has not heard of yet
+//	go run ./bench -n 20000 -import       the import, next to batched writes into the same graph
 //	go run ./bench -stores containers     each store in a container of its own, started here and removed in the end
 //	go run ./bench -stores running        on running stores that TOMBSTONE_* and AWS_* name, as for `tombstone serve`
 package main
@@ -66,6 +71,14 @@ func (o settings) run(ctx context.Context) error {
 		return benchObjects(ctx, o)
 	case o.Replicas > 1:
 		return benchReplicas(ctx, o)
+	case o.Accept:
+		return benchAccept(ctx, o)
+	case len(o.Growth) > 0:
+		return benchGrowth(ctx, o)
+	case o.Flags > 0:
+		return benchFlags(ctx, o)
+	case o.Import:
+		return benchImport(ctx, o)
 	}
 	return benchWays(ctx, o)
 }

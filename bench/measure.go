@@ -45,14 +45,11 @@ func measure(ctx context.Context, o settings, number int) (m run, err error) {
 
 // measureFloor fills a scene and deletes it in one of the bare ways.
 func measureFloor(ctx context.Context, o settings, s *stores, sc *scene, way string, erase func(*floor, context.Context, []asset) error) (r result, err error) {
-	f := &floor{stores: s, scene: sc}
-	if f.graph, err = s.openGraph(ctx, sc); err != nil {
+	f, err := openFloor(ctx, s, sc)
+	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, f.graph.Close(ctx)) }()
-	if err := f.graph.Prepare(ctx); err != nil {
-		return r, err
-	}
 	assets, err := f.fill(ctx, sc.names("mesh", o.Assets))
 	if err != nil {
 		return r, err

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// counts are numbers of objects an asset, as `1,3,100`.
+// counts are numbers above 0, as `1,3,100`.
 type counts []int
 
 func (c *counts) String() string { return "" } // the default is none
@@ -19,7 +19,7 @@ func (c *counts) Set(text string) error {
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(part)
 		if err != nil || n < 1 {
-			return fmt.Errorf("%q is no number of objects", part)
+			return fmt.Errorf("%q is no number above 0", part)
 		}
 		*c = append(*c, n)
 	}
@@ -92,13 +92,9 @@ func measureProduct(ctx context.Context, o settings, s *stores, sc *scene, dir s
 
 // measureStream deletes the objects of assets with one call after the other, each of 1,000 keys.
 func measureStream(ctx context.Context, o settings, s *stores, sc *scene, n int) (r result, err error) {
-	var assets []asset
-	for _, id := range sc.names("mesh", n) {
-		a, err := sc.asset(id, "0190a000-0000-7000-8000-000000000000")
-		if err != nil {
-			return r, err
-		}
-		assets = append(assets, a)
+	assets, err := sc.assets(sc.names("mesh", n))
+	if err != nil {
+		return r, err
 	}
 	if err := s.fillObjects(ctx, sc, assets); err != nil {
 		return r, err

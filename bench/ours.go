@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/tombstone-project/tombstone/services/dependency"
 )
@@ -19,25 +18,14 @@ const treeWidth = 10
 // create makes live assets through the import and learns their generations. In a tree each but the first is part of
 // another.
 func (p *product) create(ctx context.Context, sc *scene, names []string, tree bool) ([]asset, error) {
-	var lines bytes.Buffer
-	out := json.NewEncoder(&lines)
-	for i, id := range names {
-		line := dependency.ImportLine{ID: id, Put: dependency.Put{Kind: "mesh"}}
-		if tree && i > 0 {
-			line.Links = &[]dependency.LinkTo{{Type: "PART_OF", To: names[(i-1)/treeWidth]}}
-		}
-		if err := out.Encode(line); err != nil {
-			return nil, err
-		}
-	}
-	result, err := p.ImportAssets(ctx, &lines)
+	lines, err := importLines(names, tree)
 	if err != nil {
 		return nil, err
 	}
-	if result.Created != len(names) {
-		return nil, fmt.Errorf("import: %+v", result)
+	if err := p.load(ctx, lines, len(names)); err != nil {
+		return nil, err
 	}
-	generations, err := p.generations(ctx)
+	generations, err := p.stores.generations(ctx, sc, names)
 	if err != nil {
 		return nil, err
 	}
@@ -52,14 +40,52 @@ func (p *product) create(ctx context.Context, sc *scene, names []string, tree bo
 	return created, nil
 }
 
-// generations reads those of all live assets.
-func (p *product) generations(ctx context.Context) (map[string]string, error) {
-	found := map[string]string{}
-	err := p.each(ctx, dependency.Live, func(a dependency.Asset) error {
-		found[a.ID] = a.Generation
-		return nil
-	})
-	return found, err
+// importLines are what an import of the assets reads.
+func importLines(names []string, tree bool) (*bytes.Buffer, error) {
+	var lines bytes.Buffer
+	out := json.NewEncoder(&lines)
+	for i, id := range names {
+		line := dependency.ImportLine{ID: id, Put: dependency.Put{Kind: "mesh"}}
+		if tree && i > 0 {
+			line.Links = &[]dependency.LinkTo{{Type: "PART_OF", To: names[(i-1)/treeWidth]}}
+		}
+		if err := out.Encode(line); err != nil {
+			return nil, err
+		}
+	}
+	return &lines, nil
+}
+
+// load imports so many lines.
+func (p *product) load(ctx context.Context, lines *bytes.Buffer, n int) error {
+	result, err := p.ImportAssets(ctx, lines)
+	if err == nil && result.Created != n {
+		return fmt.Errorf("import: %+v", result)
+	}
+	return err
+}
+
+// generations reads those of some assets past the product, which tells them of one asset or of all.
+func (s *stores) generations(ctx context.Context, sc *scene, ids []string) (found map[string]string, err error) {
+	graph, err := s.openGraph(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, graph.Close(ctx)) }()
+	found = map[string]string{}
+	for chunk := range slices.Chunk(ids, bareBatch) {
+		err := graph.View(ctx, func(tx dependency.Tx) error {
+			nodes, err := tx.Nodes(ctx, chunk)
+			for id, n := range nodes {
+				found[id] = n.Generation
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // each hands all assets in the status to f.
@@ -80,13 +106,6 @@ func (p *product) each(ctx context.Context, status dependency.Status, f func(dep
 	}
 }
 
-// accepted is what the clients were answered.
-type accepted struct {
-	mu        sync.Mutex
-	deletions []string // their ids
-	times     []time.Duration
-}
-
 // erase asks for the deletions and waits until all have ended.
 func (p *product) erase(ctx context.Context, ids []string, clients int, a *accepted) error {
 	if err := p.request(ctx, ids, clients, a); err != nil {
@@ -95,67 +114,24 @@ func (p *product) erase(ctx context.Context, ids []string, clients int, a *accep
 	return p.await(ctx)
 }
 
-// request sends a DELETE for each id, from so many clients.
-func (p *product) request(ctx context.Context, ids []string, clients int, a *accepted) error {
-	return fromClients(ctx, ids, clients, func(ctx context.Context, client int, id string) error {
-		began := time.Now()
-		d, err := p.replica(client).Delete(ctx, id, dependency.DeleteRequest{Reason: "bench"})
-		if err != nil {
-			return fmt.Errorf("delete %s: %w", id, err)
-		}
-		a.note(d.ID, time.Since(began))
-		return nil
-	})
-}
-
-// fromClients hands the items to so many clients, each of which takes the next when it is done with one.
-func fromClients[T any](ctx context.Context, items []T, clients int, do func(ctx context.Context, client int, item T) error) error {
-	next := make(chan T)
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		defer close(next)
-		for _, item := range items {
-			select {
-			case next <- item:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	for client := range clients {
-		g.Go(func() error {
-			for item := range next {
-				if err := do(ctx, client, item); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return g.Wait()
-}
-
-func (a *accepted) note(deletion string, took time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.deletions = append(a.deletions, deletion)
-	a.times = append(a.times, took)
-}
-
-// await waits until every deletion has ended, as long as something still happens.
+// await waits until every deletion has ended.
 func (p *product) await(ctx context.Context) error {
+	return progress(ctx, func() (int, error) { return p.unfinished(ctx) })
+}
+
+// progress waits until nothing is left, as long as something still happens.
+func progress(ctx context.Context, look func() (int, error)) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for left, since := -1, time.Now(); ; {
-		now, err := p.unfinished(ctx)
+		now, err := look()
 		switch {
 		case now == 0 || err != nil:
 			return err
 		case now != left:
 			left, since = now, time.Now()
 		case time.Since(since) > idlePatience:
-			return fmt.Errorf("nothing happened for %s, and not every deletion has ended", idlePatience)
+			return fmt.Errorf("nothing happened for %s, and there is still something to do", idlePatience)
 		}
 		select {
 		case <-tick.C:

@@ -85,6 +85,15 @@ func (s *scene) records(assets []asset) (r records) {
 	return r
 }
 
+// merge puts records together.
+func merge(all []records) (r records) {
+	for _, one := range all {
+		r.nodes, r.deletions, r.erasures = append(r.nodes, one.nodes...), append(r.deletions, one.deletions...), append(r.erasures, one.erasures...)
+		r.flags, r.trail = append(r.flags, one.flags...), append(r.trail, one.trail...)
+	}
+	return r
+}
+
 // tell adds a line to the trail of one of the assets.
 func (r *records) tell(i int, event string, at time.Time) {
 	d := r.deletions[i]

@@ -30,6 +30,7 @@ func serveServices(ctx context.Context) error {
 // product is the running services.
 type product struct {
 	*client.Client
+	stores  *stores
 	process *child
 	more    []*product // further replicas
 }
@@ -80,7 +81,7 @@ func startProduct(ctx context.Context, s *stores, sc *scene, dir string, clients
 	for name, value := range s.env {
 		env[name] = value
 	}
-	p := &product{}
+	p := &product{stores: s}
 	if p.process, err = startChild(roleServices, env, &struct{}{}); err != nil {
 		return nil, err
 	}

@@ -15,20 +15,26 @@ import (
 
 // settings are what the command line says.
 type settings struct {
-	Assets   int     `json:"assets"`
-	Clients  int     `json:"clients"`
-	Runs     int     `json:"runs"`
-	Smoke    bool    `json:"smoke"`
-	Stores   string  `json:"stores"`   // embedded, containers or running
-	Layout   string  `json:"layout"`   // a name of layouts
-	Cascade  bool    `json:"cascade"`  // one request for all assets
-	Warm     int     `json:"warm"`     // assets deleted before measuring
-	Objects  counts  `json:"objects"`  // objects an asset, one measurement for each
-	Replicas int     `json:"replicas"` // of each service, next to one
-	MinRatio float64 `json:"min_ratio"`
-	JSON     string  `json:"-"`
-	Profiles string  `json:"-"`
-	PIDs     pids    `json:"-"`
+	Assets   int    `json:"assets"`
+	Clients  int    `json:"clients"`
+	Runs     int    `json:"runs"`
+	Smoke    bool   `json:"smoke"`
+	Stores   string `json:"stores"`   // embedded, containers or running
+	Layout   string `json:"layout"`   // a name of layouts
+	Cascade  bool   `json:"cascade"`  // one request for all assets
+	Warm     int    `json:"warm"`     // assets deleted before measuring
+	Objects  counts `json:"objects"`  // objects an asset, one measurement for each
+	Replicas int    `json:"replicas"` // of each service, next to one
+	Accept   bool   `json:"accept"`   // acceptance alone
+	Growth   counts `json:"growth"`   // live assets beside, one measurement for each
+	// ObjectsBeside is how many of those have objects.
+	ObjectsBeside int     `json:"objects_beside"`
+	Flags         int     `json:"flags"` // unsent at the start
+	Import        bool    `json:"import"`
+	MinRatio      float64 `json:"min_ratio"`
+	JSON          string  `json:"-"`
+	Profiles      string  `json:"-"`
+	PIDs          pids    `json:"-"`
 
 	servers *servers // in containers; nil: there are none
 }
@@ -81,6 +87,11 @@ func parseOptions(args []string) (settings, error) {
 	f.IntVar(&o.Warm, "warm", -1, fmt.Sprintf("assets to delete before measuring, as a server on a JVM is slow after its start; by default %d in containers, else none", jvmWarm))
 	f.Var(&o.Objects, "objects", "measure objects deleted a second for assets with so many objects each, as 1,3,100,25000; -n is then how many objects in all, if one asset does not have more")
 	f.IntVar(&o.Replicas, "replicas", 1, "measure so many replicas of both services next to one, on the same stores, instead of the floors")
+	f.BoolVar(&o.Accept, "accept", false, "measure how fast deletions are accepted, next to bare transactions that write the same records; nothing is erased meanwhile")
+	f.Var(&o.Growth, "growth", "measure -n deletions beside so many live assets, as 1000,10000,100000")
+	f.IntVar(&o.ObjectsBeside, "objects-beside", fillBatch, "with -growth: how many of the assets beside have objects (the others have a document and a node)")
+	f.IntVar(&o.Flags, "flags", 0, "measure a start with so many accepted deletions, none of which the broker has")
+	f.BoolVar(&o.Import, "import", false, "measure the import next to batched writes of nodes into the same graph")
 	f.Var(o.PIDs, "pids", "processes of running stores to measure too, as name=pid,name=pid (docker inspect -f '{{.State.Pid}}' tells them)")
 	f.Float64Var(&o.MinRatio, "min-ratio", 0, "fail when the median ratio to the floor is below")
 	f.StringVar(&o.JSON, "json", "", "write the results to this file")
